@@ -25,6 +25,7 @@ typedef struct ptx_side {
 
 /* Values that rise from thread to thread but for some places, by instruction: see
  * shape_bend.c. */
+typedef struct ptx_quotients ptx_quotients;
 typedef struct ptx_bends {
     const uint8_t *wanted, *kinds, *moving;
     uint8_t *given;
@@ -67,11 +68,15 @@ typedef struct ptx_fast {
     uint8_t *inside, *wanted; /* by register */
     ptx_fast_remat *chain;
     uint32_t chain_count;
-    uint32_t stride;     /* of x in the region's loops: see ptx_fast_stride() */
-    bool round;          /* the copy in which all threads of a loop go round once more */
-    bool again;          /* such a copy was written: it leads back into the loop */
-    uint32_t rounds;     /* how many of them a thread makes in the copy being written */
+    uint32_t stride;   /* of x in the region's loops: see ptx_fast_stride() */
+    bool round;        /* the copy in which all threads of a loop go round once more */
+    bool again;        /* such a copy was written: it leads back into the loop */
+    uint32_t rounds;   /* how many of them a thread makes in the copy being written */
+    uint32_t round_at; /* which of them is being written */
+    const ptx_quotients *quotients; /* of the copy being written, or NULL: shape_jam.c */
     const uint8_t *ways; /* by block: the way of its branch that all take, + 1; or NULL */
+    const uint8_t
+        *ways_before;         /* in all rounds of the copy but its last; NULL: the same */
     const ptx_side *side;     /* of the copy being written, or NULL */
     const ptx_window *window; /* of the copy being written, or NULL: all threads */
     ptx_value
@@ -95,6 +100,7 @@ typedef struct ptx_fast {
 } ptx_fast;
 
 #define FAST_GUARDS_MAX 8u
+#define PTX_JAM_ROUNDS 4u /* that a thread makes at once */
 
 /* ---- shape_remat.c ---- */
 void ptx_fast_write_remat(ptx_fast *f);
@@ -125,6 +131,10 @@ void ptx_fast_find_spare(ptx_fast *f); /* f->spare, after f->bends */
 void ptx_fast_keep_first(ptx_fast *f, uint32_t insn);
 void ptx_fast_open_spare(ptx_fast *f);
 void ptx_fast_open_branches(ptx_fast *f, const char *from);
+
+/* ---- shape_jam.c ---- */
+/* A quotient that all lanes have. False: nothing is written, it is something else. */
+bool ptx_fast_write_quotient(ptx_fast *f, uint32_t insn);
 
 /* ---- shape_floor.c ---- */
 bool ptx_fast_write_floor(ptx_fast *f, uint32_t insn);

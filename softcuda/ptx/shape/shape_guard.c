@@ -9,32 +9,9 @@
  */
 #include <stdio.h>
 
-#include "softcuda/ptx/shape/fast.h"
+#include "softcuda/ptx/shape/guard.h"
 
-#define TERMS_MAX 8u
 #define DEPTH_MAX 6u
-#define JAM_ROUNDS 4u /* that a thread makes at once */
-#define JAM_INSNS_MAX 40u
-
-/* A sum of uniform terms and at most one index of the thread. */
-typedef struct sum {
-    const ptx_operand *terms[TERMS_MAX][2]; /* the second not NULL: a product */
-    uint32_t count;
-    uint32_t offset; /* a register whose steps so far count, too, or SHAPE_NONE */
-    int axis;        /* 0 x, 1 y, 2 z, 3 the lane of a warp, -1 none */
-} sum;
-
-/* What must hold for all threads: `left cmp right` is `value`; or the two differ. */
-typedef struct requirement {
-    const char *predicate; /* of icmp */
-    bool is_signed, value, differs;
-    sum left, right;
-} requirement;
-
-typedef struct requirements {
-    requirement list[FAST_GUARDS_MAX];
-    uint32_t count;
-} requirements;
 
 /* ---- recognizing ------------------------------------------------------------------ */
 
@@ -47,7 +24,7 @@ static bool is_shared(const ptx_operand *operand)
             operand->index == PTX_SREG_NTID_Y || operand->index == PTX_SREG_NTID_Z);
 }
 
-static bool is_uniform(const ptx_fast *f, const ptx_operand *operand)
+bool ptx_guard_is_uniform(const ptx_fast *f, const ptx_operand *operand)
 {
     if (operand->kind == PTX_OPERAND_INT || is_shared(operand))
         return true;
@@ -70,10 +47,10 @@ static int axis_of(const ptx_operand *operand)
     }
 }
 
-/* A sum has room for TERMS_MAX; a longer one is not a requirement. */
-static bool add_term(sum *to, const ptx_operand *a, const ptx_operand *b)
+/* A sum has room for PTX_GUARD_TERMS_MAX; a longer one is not a requirement. */
+static bool add_term(ptx_guard_terms *to, const ptx_operand *a, const ptx_operand *b)
 {
-    if (to->count == TERMS_MAX)
+    if (to->count == PTX_GUARD_TERMS_MAX)
         return false;
     to->terms[to->count][0] = a;
     to->terms[to->count++][1] = b;
@@ -95,11 +72,22 @@ static bool has_stepped(const ptx_fast *f, uint32_t reg, const ptx_insn *use)
     return stepped;
 }
 
+/* A register that makes its step of this round after instruction `use`. */
+static bool will_step(const ptx_fast *f, uint32_t reg, const ptx_insn *use)
+{
+    const uint32_t at = (uint32_t)(use - f->s->function->insns);
+    const ptx_flow_block *b = &f->s->blocks[f->s->insns[at].block];
+    for (uint32_t i = b->first; i < at; i++)
+        if (ptx_is_step(f->s, i, reg))
+            return false;
+    return true;
+}
+
 /* What gives the operand of `use` its value: the one definition of its register, on all ways
  * or on the only way there; or, of one that is a base and a uniform offset, and of the
  * comparison itself, what sets the base. */
 static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
-                              const ptx_insn *use, bool compares, sum *to)
+                              const ptx_insn *use, bool compares, ptx_guard_terms *to)
 {
     if (operand->kind != PTX_OPERAND_REG || operand->negate)
         return NULL;
@@ -108,7 +96,7 @@ static const ptx_insn *source(const ptx_fast *f, const ptx_operand *operand,
     if (ptx_fast_definition(f, operand->index))
         return ptx_fast_definition(f, operand->index);
     if (r->home == SHAPE_AFFINE && compares && to->offset == SHAPE_NONE &&
-        has_stepped(f, operand->index, use)) {
+        (to->before ? will_step : has_stepped)(f, operand->index, use)) {
         to->offset = operand->index;
         from = &insns[r->base];
     } else {
@@ -158,12 +146,12 @@ static const ptx_operand *low_half(const ptx_fast *f, const ptx_insn *insn)
 
 /* Adds what `operand` of `use` is to the sum: one operand is followed further, the others
  * are uniform. */
-static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
-                        const ptx_insn *use, sum *to)
+bool ptx_guard_add(const ptx_fast *f, const ptx_operand *operand, const ptx_insn *use,
+                   ptx_guard_terms *to)
 {
     for (uint32_t depth = 0; depth < DEPTH_MAX; depth++) {
         operand = meaning(f, operand, use);
-        if (is_uniform(f, operand))
+        if (ptx_guard_is_uniform(f, operand))
             return add_term(to, operand, NULL);
         if (axis_of(operand) >= 0) {
             if (to->axis >= 0)
@@ -194,14 +182,15 @@ static bool add_operand(const ptx_fast *f, const ptx_operand *operand,
             insn->operand_count == 2) {
             operand = &o[1];
         } else if (insn->opcode == PTX_OP_ADD && insn->mod_count == 0) {
-            const bool first = is_uniform(f, a);
-            if (!first && !is_uniform(f, b))
+            const bool first = ptx_guard_is_uniform(f, a);
+            if (!first && !ptx_guard_is_uniform(f, b))
                 return false;
             if (!add_term(to, first ? a : b, NULL))
                 return false;
             operand = first ? &o[2] : &o[1];
         } else if (insn->opcode == PTX_OP_MAD && insn->mod_count == 1 &&
-                   ptx_has(insn, PTX_MOD_LO) && is_uniform(f, a) && is_uniform(f, b)) {
+                   ptx_has(insn, PTX_MOD_LO) && ptx_guard_is_uniform(f, a) &&
+                   ptx_guard_is_uniform(f, b)) {
             if (!add_term(to, a, b))
                 return false;
             operand = &o[3];
@@ -235,19 +224,19 @@ static bool asks_to_differ(const ptx_insn *insn, bool value)
 
 /* `value`: what the comparison must give for all threads. */
 static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
-                            requirements *all)
+                            ptx_guards *all)
 {
     const ptx_operand *o = ptx_fast_operands(f, insn);
     if (all->count == FAST_GUARDS_MAX || insn->operand_count != 3 || o[0].pair)
         return false;
-    requirement *r = &all->list[all->count];
-    *r = (requirement){.value = value,
-                       .left = {.axis = -1, .offset = SHAPE_NONE},
-                       .right = {.axis = -1, .offset = SHAPE_NONE}};
+    ptx_guard *r = &all->list[all->count];
+    *r = (ptx_guard){.value = value,
+                     .left = {.axis = -1, .offset = SHAPE_NONE},
+                     .right = {.axis = -1, .offset = SHAPE_NONE}};
     r->predicate = compare_name(insn, &r->is_signed);
     r->differs = !r->predicate && asks_to_differ(insn, value);
-    if ((!r->predicate && !r->differs) || !add_operand(f, &o[1], insn, &r->left) ||
-        !add_operand(f, &o[2], insn, &r->right))
+    if ((!r->predicate && !r->differs) || !ptx_guard_add(f, &o[1], insn, &r->left) ||
+        !ptx_guard_add(f, &o[2], insn, &r->right))
         return false;
     if ((r->left.axis >= 0) == (r->right.axis >= 0))
         return false;
@@ -257,8 +246,7 @@ static bool require_compare(const ptx_fast *f, const ptx_insn *insn, bool value,
 
 /* What it takes for predicate `reg` to be `value` in all threads. Both operands of an
  * `or` must be false for it to be false, both of an `and` true for it to be true. */
-static bool require(const ptx_fast *f, uint32_t first, bool first_value,
-                    requirements *all)
+static bool require(const ptx_fast *f, uint32_t first, bool first_value, ptx_guards *all)
 {
     uint32_t stack[FAST_GUARDS_MAX * 2], depth = 0;
     bool values[FAST_GUARDS_MAX * 2];
@@ -308,18 +296,18 @@ static int usual_way(const ptx_flow_block *b)
 
 /* What it takes for all threads to go that way. */
 static bool require_way(const ptx_fast *f, const ptx_flow_block *b, int way,
-                        requirements *all)
+                        ptx_guards *all)
 {
-    const requirements before = *all;
+    const ptx_guards before = *all;
     const bool can = way >= 0 && require(f, b->reg, (way == 0) != (b->negate != 0), all);
     *all = can ? *all : before;
     return can;
 }
 
 /* The way past `x == 0 || y == 0 || x == last`, which the others than those at an edge go. */
-static int inner_way(const ptx_fast *f, const ptx_flow_block *b, requirements *all)
+static int inner_way(const ptx_fast *f, const ptx_flow_block *b, ptx_guards *all)
 {
-    const requirements before = *all;
+    const ptx_guards before = *all;
     const int way = b->negate ? 0 : 1;
     if (!require_way(f, b, way, all))
         return -1;
@@ -331,7 +319,7 @@ static int inner_way(const ptx_fast *f, const ptx_flow_block *b, requirements *a
 }
 
 /* Of all branches in the region; one that is no such comparison is left as it is. */
-static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
+static bool find_all(const ptx_fast *f, uint8_t *ways, ptx_guards *all)
 {
     const ptx_region *r = &f->s->regions[f->region];
     bool any = false;
@@ -353,11 +341,13 @@ static bool find_all(const ptx_fast *f, uint8_t *ways, requirements *all)
 /* ---- writing ---------------------------------------------------------------------- */
 
 /* At the time when the region starts: offsets are as the scalar part left them. */
-static ptx_value write_sum(ptx_fast *f, const sum *from)
+ptx_value ptx_guard_sum(ptx_fast *f, const ptx_guard_terms *from)
 {
     ptx_value total = {"0"};
     if (from->offset != SHAPE_NONE)
-        total = ptx_let(&f->emit, "load i32, ptr %%off.%u", from->offset);
+        total = from->before ? ptx_let(&f->emit, "add i32 0, %%moved.%u.%u", f->region,
+                                       from->offset)
+                             : ptx_let(&f->emit, "load i32, ptr %%off.%u", from->offset);
     for (uint32_t i = 0; i < from->count; i++) {
         ptx_value term = ptx_operand_value(&f->emit, from->terms[i][0], PTX_U32);
         if (from->terms[i][1]) {
@@ -370,8 +360,8 @@ static ptx_value write_sum(ptx_fast *f, const sum *from)
 }
 
 /* `low` as it is `rounds` later, and whether it gets there without wrapping. */
-static ptx_value write_later(ptx_fast *f, const requirement *r, const sum *from,
-                             uint32_t rounds, ptx_value *low)
+ptx_value ptx_guard_later(ptx_fast *f, bool is_signed, const ptx_guard_terms *from,
+                          uint32_t rounds, ptx_value *low)
 {
     ptx_emit *e = &f->emit;
     ptx_value holds = {"true"};
@@ -384,7 +374,7 @@ static ptx_value write_later(ptx_fast *f, const requirement *r, const sum *from,
     const ptx_value later = ptx_let(e, "add i32 %s, %s", low->name, way.name);
     const ptx_value small =
         ptx_let(e, "icmp ult i32 %s, %u", step.name, 0x40000000u / rounds);
-    const ptx_value ahead = ptx_let(e, "icmp %s i32 %s, %s", r->is_signed ? "sle" : "ule",
+    const ptx_value ahead = ptx_let(e, "icmp %s i32 %s, %s", is_signed ? "sle" : "ule",
                                     low->name, later.name);
     holds = ptx_let(e, "and i1 %s, %s", small.name, ahead.name);
     *low = later;
@@ -394,17 +384,17 @@ static ptx_value write_later(ptx_fast *f, const requirement *r, const sum *from,
 /* Whether the first and the last thread give `value`, and the index does not wrap: then
  * all in between do. With `rounds`, so many rounds later: given that it holds now, then
  * in all rounds up to there. */
-static ptx_value write_requirement(ptx_fast *f, const requirement *r, uint32_t rounds)
+ptx_value ptx_guard_holds(ptx_fast *f, const ptx_guard *r, uint32_t rounds)
 {
     ptx_emit *e = &f->emit;
     const bool left = r->left.axis >= 0;
     const int axis = left ? r->left.axis : r->right.axis;
-    const sum *moving = left ? &r->left : &r->right;
-    const ptx_value sum_low = write_sum(f, moving);
+    const ptx_guard_terms *moving = left ? &r->left : &r->right;
+    const ptx_value sum_low = ptx_guard_sum(f, moving);
     ptx_value low =
         ptx_let(e, "add i32 %s, %s", sum_low.name, ptx_fast_first_index(f, axis).name);
-    ptx_value holds = write_later(f, r, moving, rounds, &low);
-    const ptx_value bound = write_sum(f, left ? &r->right : &r->left);
+    ptx_value holds = ptx_guard_later(f, r->is_signed, moving, rounds, &low);
+    const ptx_value bound = ptx_guard_sum(f, left ? &r->right : &r->left);
     const ptx_value last = ptx_fast_index_range(f, axis);
     const ptx_value high = ptx_let(e, "add i32 %s, %s", low.name, last.name);
     if (r->differs) { /* the value is not among those of the threads */
@@ -439,7 +429,7 @@ static bool goes_round(const ptx_fast *f, const uint8_t *ways)
 /* Whether all threads take the usual way at the branches of the region: an i1, worked
  * out once a block, and f->ways. False: there is no branch of which it can be said, or
  * the region is masked and not a loop by itself. */
-static bool write_guards(ptx_fast *f, requirements *all, ptx_value *out)
+static bool write_guards(ptx_fast *f, ptx_guards *all, ptx_value *out)
 {
     uint8_t *ways = ptx_alloc(f->s->memory, f->s->block_count, 1);
     if (!find_all(f, ways, all))
@@ -449,7 +439,7 @@ static bool write_guards(ptx_fast *f, requirements *all, ptx_value *out)
     ptx_fast_set_scalar(f, true);
     ptx_value holds = {"true"};
     for (uint32_t i = 0; i < all->count; i++) {
-        const ptx_value one = write_requirement(f, &all->list[i], 0);
+        const ptx_value one = ptx_guard_holds(f, &all->list[i], 0);
         holds = ptx_let(&f->emit, "and i1 %s, %s", holds.name, one.name);
     }
     /* A value that this block of the kernel never comes to set stands for nothing: then
@@ -461,68 +451,13 @@ static bool write_guards(ptx_fast *f, requirements *all, ptx_value *out)
 
 /* ---- the copies of a region ------------------------------------------------------- */
 
-static uint32_t count_insns(const ptx_fast *f, bool scalar)
+const char *ptx_fast_all(const ptx_fast *f)
 {
-    const ptx_region *r = ptx_fast_region(f);
-    uint32_t count = 0;
-    for (uint32_t n = 0; n < r->block_count; n++) {
-        const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
-        for (uint32_t i = b->first; i < b->first + b->count; i++)
-            count += !scalar || ptx_fast_is_scalar(f->s, i);
-    }
-    return count;
-}
-
-/* Whether a thread may make several rounds before the next thread makes its own: nothing
- * but offsets changes from round to round for all of them. */
-static bool may_jam(ptx_fast *f, const requirements *all)
-{
-    for (uint32_t i = 0; i < all->count; i++) {
-        const requirement *r = &all->list[i];
-        if (r->differs)
-            return false;
-        const sum *bound = r->left.axis >= 0 ? &r->right : &r->left;
-        if (bound->offset != SHAPE_NONE)
-            return false;
-    }
-    if (count_insns(f, true) != 0 || count_insns(f, false) > JAM_INSNS_MAX)
-        return false;
-    ptx_fast_find_bends(f); /* each round has runs of its own */
-    return !f->bends;
-}
-
-/* The copy for several rounds at once. A row of threads reads a kilobyte or so and then
- * strides on: rows of several rounds are in flight together, which hides what the
- * prefetcher of the processor does not see, and what is added up stays in registers.
- * Leaves the flow where one round is to be made. */
-static void write_jam(ptx_fast *f, const requirements *all)
-{
-    ptx_emit *e = &f->emit;
-    char from[32];
-    if (!may_jam(f, all))
-        return;
-    ptx_fast_set_scalar(f, true);
-    ptx_value holds = {"true"};
-    for (uint32_t i = 0; i < all->count; i++) {
-        const ptx_value one = write_requirement(f, &all->list[i], JAM_ROUNDS - 1);
-        holds = ptx_let(e, "and i1 %s, %s", holds.name, one.name);
-    }
-    const ptx_value all_rounds = ptx_let(e, "freeze i1 %s", holds.name);
-    ptx_line(e, "br i1 %s, label %%C%u.g, label %%C%u.h", all_rounds.name, f->region,
-             f->region);
-    snprintf(from, sizeof(from), "C%u.g", f->region);
-    gphi_text_add(e->out, "%s:\n", from);
-    for (uint32_t k = 1; k < JAM_ROUNDS; k++)
-        ptx_fast_move_offsets(f);
-    gphi_text_add(e->out, "  br label %%T%ug.z\n", f->region);
-    f->rounds = JAM_ROUNDS;
-    ptx_fast_write_loops(f, 'g', from, ptx_fast_row(f));
-    f->rounds = 1;
-    gphi_text_add(e->out, "C%u.h:\n", f->region);
+    return f->s->by_warp ? ptx_fast_lanes(f) : "%threads";
 }
 
 /* A copy of the last round, for when all threads leave together: flags are cleared. */
-static void write_last(ptx_fast *f, const char *scan, const requirements *guards,
+static void write_last(ptx_fast *f, const char *scan, const ptx_guards *guards,
                        const uint8_t *ways)
 {
     ptx_emit *e = &f->emit;
@@ -530,9 +465,9 @@ static void write_last(ptx_fast *f, const char *scan, const requirements *guards
     if (guards->count != 1 || guards->list[0].differs)
         return; /* not all of several things: some thread may stay */
     ptx_fast_set_scalar(f, true);
-    requirement opposite = guards->list[0];
+    ptx_guard opposite = guards->list[0];
     opposite.value = !opposite.value;
-    const ptx_value leave = write_requirement(f, &opposite, 0);
+    const ptx_value leave = ptx_guard_holds(f, &opposite, 0);
     const ptx_value known = ptx_let(e, "freeze i1 %s", leave.name);
     const ptx_value full = ptx_let(e, "icmp eq i32 %s, %s", scan, ptx_fast_all(f));
     const ptx_value all = ptx_let(e, "and i1 %s, %s", full.name, known.name);
@@ -562,7 +497,7 @@ static void write_full(ptx_fast *f, const char *full, char on)
 static void write_round(ptx_fast *f, const char *scan)
 {
     ptx_emit *e = &f->emit;
-    requirements guards = {.count = 0};
+    ptx_guards guards = {.count = 0};
     ptx_value all;
     char from[32];
     if (!ptx_fast_region(f)->masked || !write_guards(f, &guards, &all))
@@ -573,7 +508,7 @@ static void write_round(ptx_fast *f, const char *scan)
     gphi_text_add(e->out, "C%u.f:\n", f->region);
     f->round = true;
     write_full(f, NULL, 'p');
-    write_jam(f, &guards);
+    ptx_guard_jam(f, &guards);
     snprintf(from, sizeof(from), "C%u.one", f->region);
     ptx_line(e, "br label %%%s\n%s:\n  br label %%T%uf.z", from, from, f->region);
     ptx_fast_write_loops(f, 'f', from, ptx_fast_row(f));
@@ -613,10 +548,11 @@ void ptx_fast_write_choice(ptx_fast *f, const char *scan)
 }
 
 /* n, if the requirement is that x < n, a constant; 0: it is another one. */
-static uint32_t first_threads(const requirement *r)
+static uint32_t first_threads(const ptx_guard *r)
 {
     const bool left = r->left.axis == 0;
-    const sum *x = left ? &r->left : &r->right, *bound = left ? &r->right : &r->left;
+    const ptx_guard_terms *x = left ? &r->left : &r->right,
+                          *bound = left ? &r->right : &r->left;
     if (r->differs || x->axis != 0 || x->count != 0 || x->offset != SHAPE_NONE ||
         bound->count != 1 || bound->offset != SHAPE_NONE || bound->terms[0][1] ||
         bound->terms[0][0]->kind != PTX_OPERAND_INT)
@@ -632,7 +568,7 @@ static uint32_t first_threads(const requirement *r)
 /* `if (threadIdx.x >= 32) return;`: the copy for threads that agree serves the first 32
  * of a row, too; all others have ended. Says which `threads` it is for, and joins to
  * `holds` that it can be taken. */
-static bool write_first_threads(ptx_fast *f, const requirements *guards, ptx_value *holds,
+static bool write_first_threads(ptx_fast *f, const ptx_guards *guards, ptx_value *holds,
                                 ptx_value *threads)
 {
     const ptx_region *r = ptx_fast_region(f);
@@ -672,7 +608,7 @@ static void write_ended(ptx_fast *f, const char *threads)
 /* All threads of most blocks take the same way at a guard: see shape_guard.c. */
 bool ptx_fast_write_without_guards(ptx_fast *f)
 {
-    requirements guards = {.count = 0};
+    ptx_guards guards = {.count = 0};
     ptx_value all, threads;
     char from[32];
     if (!write_guards(f, &guards, &all))

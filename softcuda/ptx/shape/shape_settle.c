@@ -81,11 +81,12 @@ static void settle(ptx_fast *f, char copy)
 {
     const ptx_region *r = ptx_fast_region(f);
     if (copy == 'b' || f->side || f->window || f->flat || f->round || f->next || f->few ||
-        f->rounds != 1 || ptx_fast_is_apart(f) || ptx_fast_sets_aside(f))
+        ptx_fast_is_apart(f) || ptx_fast_sets_aside(f))
         return;
+    const bool last = copy == 'l' || copy == 'j'; /* of one round, or of several */
     const leaving to = find_leaving(f);
     ptx_settled *s = &f->settled;
-    if (!f->s->by_warp && (copy == 'l' || f->scan[0] == 0) && to.end && !to.elsewhere &&
+    if (!f->s->by_warp && (last || f->scan[0] == 0) && to.end && !to.elsewhere &&
         to.masked == SHAPE_NONE) {
         *s = (ptx_settled){.live = true, .masks = true, .label = "return"};
         return; /* all of the block end */
@@ -100,7 +101,7 @@ static void settle(ptx_fast *f, char copy)
         snprintf(s->label, sizeof(s->label), "R%u.known.%c", f->region, copy);
     else if (none_ends && s->masks)
         snprintf(s->label, sizeof(s->label), "R%u.term", f->region);
-    else if (copy == 'l' && none_ends)
+    else if (last && none_ends)
         ptx_fast_empty_label(f, s->label, sizeof(s->label));
     else if (s->live)
         snprintf(s->label, sizeof(s->label), "R%u.some", f->region);

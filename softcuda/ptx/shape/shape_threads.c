@@ -337,7 +337,9 @@ static void write_own_insn(ptx_fast *f, uint32_t i)
     const bool bends = f->bends && f->bends->wanted[i];
     if (!bends && (ptx_fast_write_narrow(f, i) || ptx_fast_write_floor(f, i)))
         return;
-    if (bends)
+    if (ptx_fast_write_quotient(f, i))
+        ; /* one number, or a row */
+    else if (bends)
         ptx_fast_lower(f, i);
     else
         ptx_write_insn(&f->emit, i);
@@ -459,21 +461,28 @@ static void write_body(ptx_fast *f)
 
 /* As many rounds of the body as the copy holds, one after the other:
  *
- *   T7r.x -> T7g4.b2 ... T7g4.latch -> T7g3.b2 ... -> T7r.b2 ... T7r.latch -> next thread
+ *   T7g.x -> T7g4.b2 ... T7g4.latch -> T7g3.b2 ... -> T7g.b2 ... T7g.latch -> next thread
  *
  * Each copy has labels of its own, and values stay in registers from one to the next. */
 static void write_bodies(ptx_fast *f)
 {
     const uint32_t first = ptx_fast_region(f)->blocks[0];
     char name[sizeof(f->name)];
+    const uint8_t *ways = f->ways;
     memcpy(name, f->name, sizeof(name));
-    for (uint32_t k = f->rounds; k > 1; k--) {
-        snprintf(f->name, sizeof(f->name), "T%ug%u", f->region, k);
+    if (f->ways_before)
+        f->ways = f->ways_before;
+    f->round_at = 0;
+    for (uint32_t k = f->rounds; k > 1; k--, f->round_at++) {
+        snprintf(f->name, sizeof(f->name), "%.12s%c", name, (char)('0' + k));
         ptx_line(&f->emit, "br label %%%s.b%u", f->name, first);
         write_body(f);
         gphi_text_add(f->emit.out, "%s.latch:\n", f->name);
     }
     memcpy(f->name, name, sizeof(name));
+    f->ways = ways;
+    if (f->ways_before) /* a round before has said that the thread goes on */
+        ptx_line(&f->emit, "store i8 0, ptr %%mk.%u", ptx_fast_region(f)->mask);
     ptx_line(&f->emit, "br label %%%s.b%u", f->name, first);
     write_body(f);
     gphi_text_add(f->emit.out, "%s.latch:\n", f->name);
