@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "cache/block.h"
 #include "cuda/status.h"
 #include "device/patcher.h"
 #include "replay/ahead.h"
@@ -33,6 +34,7 @@ struct gphi_patch {
     gph_runtime *runtime;
     gphi_kernels *kernels;
     gph_snapshot *like; /* what nodes hold as they are instantiated */
+    gphi_words words;   /* of graphs like it */
     CUgraph template;   /* outlives the executable, which it alone may have */
     gph_exec *exec;
     gphi_patch_row *rows; /* of kernel nodes, in the snapshot's order */
@@ -69,21 +71,6 @@ static gph_status check_kinds(const gph_snapshot *like, gph_error *error)
     return GPH_OK;
 }
 
-/* Arguments and grid differ at most. A cooperative launch has a largest grid and a cluster
- * one that divides it: theirs stay. */
-static bool is_patchable(const gph_node *a, const gph_node *b)
-{
-    const gph_kernel_params *x = &a->u.kernel, *y = &b->u.kernel;
-    const bool fixed_grid = x->cooperative || x->cluster[0] > 0;
-    return a->kind == GPH_NODE_KERNEL && x->handle == y->handle &&
-           x->context == y->context && x->shared_bytes == y->shared_bytes &&
-           x->cooperative == y->cooperative && x->priority == y->priority &&
-           x->buffer_bytes == y->buffer_bytes &&
-           memcmp(x->cluster, y->cluster, sizeof(x->cluster)) == 0 &&
-           memcmp(x->block, y->block, sizeof(x->block)) == 0 &&
-           (!fixed_grid || memcmp(x->grid, y->grid, sizeof(x->grid)) == 0);
-}
-
 /* Node by node: a graph that is captured by the same calls has its nodes in one order. */
 static gph_status check_fit(const gphi_patch *patch, const gph_snapshot *graph,
                             gph_error *error)
@@ -96,7 +83,7 @@ static gph_status check_fit(const gphi_patch *patch, const gph_snapshot *graph,
         status = gphi_fail(error, GPH_E_UNSUPPORTED, "another topology");
     for (size_t i = 0; i < found.changed.count && status == GPH_OK; i++) {
         const gphi_changed *at = gphi_vec_at(&found.changed, i);
-        if (!is_patchable(found.a->places[at->a].node, found.b->places[at->b].node))
+        if (!gphi_words_fit(found.a->places[at->a].node, found.b->places[at->b].node))
             status = gphi_fail(error, GPH_E_UNSUPPORTED,
                                "node %u differs in more than arguments and grid", at->b);
     }
@@ -144,21 +131,12 @@ static gph_status lay_out(gphi_patch *patch, gph_error *error)
 
 /* The words of a graph: as the kernel reads them, and as it has them in the state. */
 static void write_block(const gphi_patch *patch, const gph_snapshot *graph,
-                        uint64_t serial, unsigned char *out)
+                        unsigned char *out)
 {
     uint32_t row = 0;
-    memcpy(out, &serial, sizeof(serial));
-    for (uint32_t i = 0; i < graph->count; i++) {
-        const gph_kernel_params *kernel = &graph->places[i].node->u.kernel;
-        if (graph->places[i].node->kind != GPH_NODE_KERNEL)
-            continue;
-        const gphi_patch_row *at = &patch->rows[row++];
-        const uint64_t grid[GPHI_PATCH_GRID_WORDS] = {
-            kernel->grid[0] | (uint64_t)kernel->grid[1] << 32, kernel->grid[2]};
-        if (at->bytes > 0)
-            memcpy(out + at->offset, kernel->buffer, at->bytes);
-        memcpy(out + at->offset + at->words * sizeof(uint64_t), grid, sizeof(grid));
-    }
+    for (uint32_t i = 0; i < graph->count; i++)
+        if (graph->places[i].node->kind == GPH_NODE_KERNEL)
+            gphi_words_put(&patch->rows[row++], &graph->places[i].node->u.kernel, out);
 }
 
 /* Copied when it returns, for all streams. */
@@ -189,16 +167,37 @@ static gph_status allocate(const gphi_patch *patch, const void *from, size_t byt
     return gphi_cuda_fail(error, (gph_status)result, call, "%zu bytes", bytes);
 }
 
-static gph_status put_block(const gphi_patch *patch, const gph_snapshot *graph,
-                            uint64_t serial, CUstream stream, CUdeviceptr *out,
-                            gph_error *error)
+/* A graph that is not told by its nodes alone is described, and says what differs. */
+static gph_status fill_block(gphi_patch *patch, CUgraph graph, unsigned char *out,
+                             gph_error *error)
+{
+    gph_snapshot *snapshot = NULL;
+    bool fits = false;
+    GPHI_TRY(gphi_words_read(&patch->words, graph, patch->rows, out, &fits, error));
+    if (fits)
+        return GPH_OK;
+    GPHI_TRY(gph_snapshot_take(patch->runtime, graph, &snapshot, error));
+    const gph_status status = check_fit(patch, snapshot, error);
+    if (status == GPH_OK)
+        write_block(patch, snapshot, out);
+    gph_snapshot_release(snapshot);
+    return status;
+}
+
+/* `graph` NULL: the one that the patch is made of. */
+static gph_status put_block(gphi_patch *patch, CUgraph graph, uint64_t serial,
+                            CUstream stream, CUdeviceptr *out, gph_error *error)
 {
     const gph_allocator heap = patch->runtime->heap;
     unsigned char *words = gphi_heap_alloc(heap, patch->block_bytes);
+    gph_status status = GPH_OK;
     GPHI_TRY(gphi_made(error, words, "%u bytes", patch->block_bytes));
-    write_block(patch, graph, serial, words);
-    const gph_status status =
-        allocate(patch, words, patch->block_bytes, stream, out, error);
+    memcpy(words, &serial, sizeof(serial));
+    if (graph)
+        status = fill_block(patch, graph, words, error);
+    else
+        write_block(patch, patch->like, words);
+    GPHI_THEN(status, allocate(patch, words, patch->block_bytes, stream, out, error));
     gphi_heap_free(heap, words, patch->block_bytes);
     return status;
 }
@@ -206,14 +205,9 @@ static gph_status put_block(const gphi_patch *patch, const gph_snapshot *graph,
 gph_status gphi_patch_block(gphi_patch *patch, CUgraph graph, CUstream stream,
                             CUdeviceptr *out, gph_error *error)
 {
-    gph_snapshot *snapshot = NULL;
-    GPHI_TRY(gph_snapshot_take(patch->runtime, graph, &snapshot, error));
-    gph_status status = check_fit(patch, snapshot, error);
-    GPHI_THEN(status, put_block(patch, snapshot, patch->serial + 1, stream, out, error));
-    if (status == GPH_OK)
-        patch->serial++;
-    gph_snapshot_release(snapshot);
-    return status;
+    GPHI_TRY(put_block(patch, graph, patch->serial + 1, stream, out, error));
+    patch->serial++;
+    return GPH_OK;
 }
 
 static void free_memory(const gphi_cuda_table *cu, CUdeviceptr memory)
@@ -356,6 +350,7 @@ static gph_status make(gphi_patch *patch, CUgraph like, CUstream stream, gph_err
     GPHI_TRY(gph_snapshot_take(patch->runtime, like, &patch->like, error));
     GPHI_TRY(check_kinds(patch->like, error));
     GPHI_TRY(lay_out(patch, error));
+    GPHI_TRY(gphi_words_init(&patch->words, patch->runtime, patch->like, error));
     GPHI_TRY(
         gphi_kernels_retain(patch->runtime, &gphi_patch_text, &patch->kernels, error));
     GPHI_TRY(make_ring(patch, error));
@@ -363,7 +358,7 @@ static gph_status make(gphi_patch *patch, CUgraph like, CUstream stream, gph_err
     GPHI_TRY(mark_nodes(patch, error));
     GPHI_TRY(allocate(patch, patch->rows, patch->row_count * sizeof(*patch->rows), stream,
                       &patch->table, error));
-    GPHI_TRY(put_block(patch, patch->like, 0, stream, &patch->state, error));
+    GPHI_TRY(put_block(patch, NULL, 0, stream, &patch->state, error));
     GPHI_TRY(add_head(patch, error));
     options.upload_stream = stream;
     return gph_exec_create(patch->runtime, patch->template, &options, &patch->exec,
@@ -404,6 +399,7 @@ void gphi_patch_destroy(gphi_patch *patch)
         gphi_unrelax(cu, mode);
     }
     gphi_kernels_release(patch->kernels);
+    gphi_words_fini(&patch->words);
     gph_snapshot_release(patch->like);
     gphi_heap_free(heap, patch->rows, patch->row_count * sizeof(*patch->rows));
     gphi_heap_free(heap, patch, sizeof(*patch));

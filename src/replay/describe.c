@@ -25,6 +25,7 @@ struct functions {
     gphi_vec known; /* of struct known */
     gphi_vec args;  /* of gph_kernel_arg */
     gphi_vec bytes; /* scratch: arguments of the node being described */
+    bool is_kern;   /* the handle of that node is a CUkernel */
 };
 
 /* One graph being described; child graphs have their own. */
@@ -39,6 +40,7 @@ struct survey {
     gph_graph *out;
     gphi_node_name_fn *name; /* NULL: nodes have none */
     const void *name_user;
+    gphi_vec *kerns; /* as in the source; NULL in graphs within */
     gph_error *error;
 };
 
@@ -67,37 +69,6 @@ static gph_status fail_memory(const struct survey *survey)
 {
     return gphi_fail(survey->error, GPH_E_NO_MEMORY, "describing %zu nodes",
                      survey->count);
-}
-
-/* An attribute that a driver does not know is as it begins. */
-static gph_status read_attribute(const struct survey *survey, CUgraphNode handle,
-                                 CUkernelNodeAttrID id, CUkernelNodeAttrValue *out)
-{
-    *out = (CUkernelNodeAttrValue){{0}};
-    const CUresult result =
-        survey->runtime->cu.cuGraphKernelNodeGetAttribute(handle, id, out);
-    if (result == CUDA_SUCCESS)
-        return GPH_OK;
-    *out = (CUkernelNodeAttrValue){{0}};
-    if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED)
-        return GPH_OK;
-    return check_query(survey, result, "cuGraphKernelNodeGetAttribute");
-}
-
-static gph_status read_attributes(const struct survey *survey, CUgraphNode handle,
-                                  gph_kernel_params *out)
-{
-    CUkernelNodeAttrValue value;
-    GPHI_TRY(read_attribute(survey, handle, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
-    out->cooperative = value.cooperative != 0;
-    GPHI_TRY(read_attribute(survey, handle, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
-    out->priority = value.priority;
-    GPHI_TRY(
-        read_attribute(survey, handle, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
-    out->cluster[0] = value.clusterDim.x;
-    out->cluster[1] = value.clusterDim.y;
-    out->cluster[2] = value.clusterDim.z;
-    return GPH_OK;
 }
 
 /* Where the arguments of a kernel lie. */
@@ -200,6 +171,10 @@ static gph_status copy_args(const struct survey *survey,
 static gph_status add_node(const struct survey *survey, const gph_node *node)
 {
     gph_node named = *node;
+    const uint8_t is_kern = survey->functions->is_kern;
+    survey->functions->is_kern = false;
+    if (survey->kerns && gphi_vec_push(survey->kerns, &is_kern) != GPH_OK)
+        return fail_memory(survey);
     if (survey->name)
         named.name = survey->name(survey->name_user, gph_graph_node_count(survey->out));
     return gph_graph_node_add(survey->out, &named, NULL, survey->error);
@@ -222,7 +197,10 @@ static gph_status add_kernel(const struct survey *survey, CUgraphNode handle)
     kernel->args = args;
     kernel->buffer = survey->functions->bytes.items;
     kernel->buffer_bytes = survey->functions->bytes.count;
-    GPHI_TRY(read_attributes(survey, handle, kernel));
+    GPHI_TRY(check_query(
+        survey, gphi_kernel_attributes_read(&survey->runtime->cu, handle, kernel),
+        "cuGraphKernelNodeGetAttribute"));
+    survey->functions->is_kern = !params.func;
     return add_node(survey, &node);
 }
 
@@ -585,7 +563,9 @@ gph_status gphi_graph_describe(const gphi_graph_source *source, gph_graph **out,
                             .functions = &functions,
                             .name = source->name,
                             .name_user = source->user,
+                            .kerns = source->kerns,
                             .error = error};
+    functions.is_kern = false;
     gphi_map_init(&functions.index, runtime->heap);
     gphi_vec_init(&functions.known, runtime->heap, sizeof(struct known));
     gphi_vec_init(&functions.args, runtime->heap, sizeof(gph_kernel_arg));

@@ -64,6 +64,36 @@ int64_t gphi_node_index(const gph_runtime *runtime, CUgraph graph, CUgraphNode n
     return found;
 }
 
+/* An attribute that a driver does not know is as it begins. */
+static CUresult read_attribute(const gphi_cuda_table *cu, CUgraphNode node,
+                               CUkernelNodeAttrID id, CUkernelNodeAttrValue *out)
+{
+    *out = (CUkernelNodeAttrValue){{0}};
+    const CUresult result = cu->cuGraphKernelNodeGetAttribute(node, id, out);
+    if (result == CUDA_SUCCESS)
+        return result;
+    *out = (CUkernelNodeAttrValue){{0}};
+    const bool is_unknown =
+        result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED;
+    return is_unknown ? CUDA_SUCCESS : result;
+}
+
+CUresult gphi_kernel_attributes_read(const gphi_cuda_table *cu, CUgraphNode node,
+                                     gph_kernel_params *out)
+{
+    CUkernelNodeAttrValue value;
+    CUresult result = read_attribute(cu, node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
+    out->cooperative = value.cooperative != 0;
+    GPHI_THEN(result, read_attribute(cu, node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    out->priority = value.priority;
+    GPHI_THEN(result,
+              read_attribute(cu, node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    out->cluster[0] = value.clusterDim.x;
+    out->cluster[1] = value.clusterDim.y;
+    out->cluster[2] = value.clusterDim.z;
+    return result;
+}
+
 /* The kernel's name, or NULL. */
 static const char *kernel_name(const gphi_cuda_table *cu, CUgraphNode node)
 {

@@ -28,11 +28,18 @@ typedef struct gphi_graph_source {
     CUgraph graph;
     gphi_node_name_fn *name, *place; /* may be NULL, and may return NULL */
     const void *user;
+    gphi_vec
+        *kerns; /* uint8_t, empty at first: for each node of the graph itself, 1 where
+                      * it is a kernel whose handle is a CUkernel. NULL: not wanted */
 } gphi_graph_source;
 
 /* gph_graph_describe() of it. */
 gph_status gphi_graph_describe(const gphi_graph_source *source, gph_graph **out,
                                gph_error *error);
+
+/* Cooperative, priority and cluster of a kernel node. */
+CUresult gphi_kernel_attributes_read(const gphi_cuda_table *cu, CUgraphNode node,
+                                     gph_kernel_params *out);
 
 /* A conditional node that libgph made, while its graph lives. The arrays and names are
  * lent as long. */

@@ -192,11 +192,17 @@ CUresult gphi_operands_ask(const gph_snapshot *snapshot, gphi_place *place)
     return result;
 }
 
-static gph_status read_place(gph_snapshot *snapshot, gphi_place *place, gph_error *error)
+/* `kerns`: of level 0, whose nodes' parameters were asked for just now. */
+static gph_status read_place(gph_snapshot *snapshot, uint32_t flat, const gphi_vec *kerns,
+                             gph_error *error)
 {
+    gphi_place *place = &snapshot->places[flat];
     CUresult result = CUDA_SUCCESS;
     const char *call = "cuPointerGetAttributes";
-    if (place->node->kind == GPH_NODE_KERNEL) {
+    if (flat < kerns->count) {
+        place->is_kern = *(const uint8_t *)gphi_vec_at(kerns, flat) != 0;
+        result = gphi_operands_ask(snapshot, place);
+    } else if (place->node->kind == GPH_NODE_KERNEL) {
         CUDA_KERNEL_NODE_PARAMS params = {0};
         call = "cuGraphKernelNodeGetParams";
         result = snapshot->runtime->cu.cuGraphKernelNodeGetParams(place->handle, &params);
@@ -230,7 +236,8 @@ static gph_status find_graph(const gph_snapshot *snapshot, uint32_t flat, CUgrap
     return GPH_OK;
 }
 
-static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
+static gph_status read_driver(gph_snapshot *snapshot, const gphi_vec *kerns,
+                              gph_error *error)
 {
     const gphi_cuda_table *cu = &snapshot->runtime->cu;
     GPHI_TRY(check_query(snapshot, cu->cuCtxGetCurrent(&snapshot->context),
@@ -245,7 +252,7 @@ static gph_status read_driver(gph_snapshot *snapshot, gph_error *error)
         GPHI_TRY(read_handles(snapshot, level, graph, error));
     }
     for (uint32_t i = 0; i < snapshot->count; i++)
-        GPHI_TRY(read_place(snapshot, &snapshot->places[i], error));
+        GPHI_TRY(read_place(snapshot, i, kerns, error));
     return GPH_OK;
 }
 
@@ -257,9 +264,13 @@ gph_status gph_snapshot_take(gph_runtime *runtime, CUgraph graph, gph_snapshot *
     GPHI_TRY(gphi_need(error, runtime, graph, out));
     gph_snapshot *snapshot = create(runtime, graph);
     GPHI_TRY(gphi_made(error, snapshot, "describing graph %p", (void *)graph));
-    gph_status status = gph_graph_describe(runtime, graph, &snapshot->graph, error);
+    gphi_vec kerns;
+    gphi_vec_init(&kerns, runtime->heap, sizeof(uint8_t));
+    const gphi_graph_source from = {.runtime = runtime, .graph = graph, .kerns = &kerns};
+    gph_status status = gphi_graph_describe(&from, &snapshot->graph, error);
     GPHI_THEN(status, lay_out(snapshot, error));
-    GPHI_THEN(status, read_driver(snapshot, error));
+    GPHI_THEN(status, read_driver(snapshot, &kerns, error));
+    gphi_vec_fini(&kerns);
     if (status != GPH_OK) {
         destroy(snapshot);
         return status;

@@ -31,6 +31,7 @@ static const struct shim_rule rules[] = {
     SHIM_CALL(cuGraphGetEdges),
     SHIM_CALL(cuGraphGetRootNodes),
     SHIM_CALL(cuGraphNodeFindInClone),
+    SHIM_CALL(cuGraphNodeGetType),
     SHIM_CALL(cuGraphKernelNodeGetParams),
     SHIM_CALL(cuGraphKernelNodeSetAttribute),
     SHIM_CALL(cuGraphAddKernelNode),
@@ -168,6 +169,119 @@ static void what_differs_in_more_has_no_block(void)
     CU(GraphDestroy, other);
 }
 
+/* ---- what is asked of a graph ---- */
+
+enum look {
+    ALIKE,
+    BY_BUFFER,
+    OTHER_BLOCK,
+    OTHER_SHARED,
+    OTHER_PRIORITY,
+    WITH_A_FILL,
+    LOOSE
+};
+
+static CUresult launch_one(enum look look, unsigned key, int i)
+{
+    struct {
+        CUdeviceptr y, x, none;
+        float one;
+        unsigned count;
+    } all = {device_y, device_y, 0, 1, COUNT * (key + 1)};
+    size_t bytes = sizeof(all);
+    void *params[] = {&all.y, &all.x, &all.none, &all.one, &all.count};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &bytes, CU_LAUNCH_PARAM_END};
+    const bool is_odd = i == NODES / 2;
+    const bool by_buffer = is_odd && look == BY_BUFFER;
+    if (is_odd && look == WITH_A_FILL)
+        return runtime->cu.cuMemsetD32Async(device_y, 0, 1, stream);
+    return runtime->cu.cuLaunchKernel(
+        kernel_line, key + 1, 1, 1, is_odd && look == OTHER_BLOCK ? COUNT / 2 : COUNT, 1,
+        1, is_odd && look == OTHER_SHARED ? 16 : 0, stream, by_buffer ? NULL : params,
+        by_buffer ? extra : NULL);
+}
+
+/* Like graphs[0], but for one of its nodes, or for an edge. */
+static CUgraph make_like(enum look look)
+{
+    const gphi_cuda_table *table = &runtime->cu;
+    CUgraph graph = NULL;
+    CHECK(table->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) ==
+          CUDA_SUCCESS);
+    for (int i = look == LOOSE; i < NODES; i++)
+        CHECK(launch_one(look, 0, i) == CUDA_SUCCESS);
+    CHECK(table->cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS);
+    CUgraphNode nodes[NODES] = {NULL};
+    size_t count = NODES;
+    CHECK(table->cuGraphGetNodes(graph, nodes, &count) == CUDA_SUCCESS);
+    if (look == LOOSE) {
+        CUDA_KERNEL_NODE_PARAMS params = {0};
+        CUgraphNode loose;
+        CHECK(table->cuGraphKernelNodeGetParams(nodes[0], &params) == CUDA_SUCCESS);
+        CHECK(table->cuGraphAddKernelNode(&loose, graph, NULL, 0, &params) ==
+              CUDA_SUCCESS);
+    }
+    if (look == OTHER_PRIORITY) {
+        const CUlaunchAttributeValue value = {.priority = -1};
+        CHECK(table->cuGraphKernelNodeSetAttribute(nodes[1], CU_LAUNCH_ATTRIBUTE_PRIORITY,
+                                                   &value) == CUDA_SUCCESS);
+    }
+    return graph;
+}
+
+static atomic_int asked;
+static const struct shim_rule params_are_counted[] = {
+    SHIM_GIVE(cuGraphKernelNodeGetParams, asked, 1), SHIM_END};
+
+/* The words of a graph's block, without its serial number, and how often nodes were asked. */
+static gph_status words_of(gphi_patch *patch, CUgraph graph, unsigned char *out,
+                           int *calls)
+{
+    CUdeviceptr block = 0;
+    const size_t bytes = gphi_patch_block_bytes(patch) - sizeof(uint64_t);
+    const int before = atomic_load(&asked);
+    shim_over(&runtime->cu, params_are_counted, true);
+    const gph_status status = gphi_patch_block(patch, graph, stream, &block, &error);
+    shim_over(&runtime->cu, params_are_counted, false);
+    *calls = atomic_load(&asked) - before;
+    if (status == GPH_OK) {
+        CU(MemcpyDtoHAsync, out, block + sizeof(uint64_t), bytes, stream);
+        CU(StreamSynchronize, stream);
+    }
+    gphi_patch_block_free(patch, block);
+    return status;
+}
+
+/* A graph of kernels alone is asked for each once; another one is described, and has the same
+ * words or is refused. */
+static void a_graph_is_asked_no_more_than_it_takes(void)
+{
+    static unsigned char words[2][4096];
+    gphi_patch *patch = NULL;
+    int calls = 0;
+    if (!CHECK_OK(gphi_patch_create(runtime, graphs[1], stream, &patch, &error), error) ||
+        !CHECK(gphi_patch_block_bytes(patch) <= sizeof(words[0])))
+        return;
+    CHECK_OK(words_of(patch, graphs[0], words[0], &calls), error);
+    CHECK(calls == NODES);
+    for (int look = ALIKE; look <= LOOSE; look++) {
+        CUgraph graph = make_like((enum look)look);
+        memset(words[1], 0xff, sizeof(words[1]));
+        const gph_status status = words_of(patch, graph, words[1], &calls);
+        const bool fits = look <= BY_BUFFER;
+        if (!CHECK(status == (fits ? GPH_OK : GPH_E_UNSUPPORTED)) ||
+            !CHECK(!fits ||
+                   memcmp(words[0], words[1],
+                          gphi_patch_block_bytes(patch) - sizeof(uint64_t)) == 0) ||
+            !CHECK(look != ALIKE || calls == NODES))
+            fprintf(stderr, "  look %d: %s: %s\n", look, gph_status_name(status),
+                    error.message);
+        CU(GraphDestroy, graph);
+    }
+    gphi_patch_destroy(patch);
+}
+
 int main(void)
 {
     const gph_allocator own = {fault_realloc, &heap};
@@ -176,6 +290,7 @@ int main(void)
     if (!use_runtime() || !make_graphs())
         return 1;
     RUN(what_differs_in_more_has_no_block);
+    RUN(a_graph_is_asked_no_more_than_it_takes);
     RUN(every_allocation_fails_in_turn);
     RUN(every_driver_call_fails_in_turn);
     for (int key = 0; key < KEYS; key++)
