@@ -58,7 +58,7 @@ MODES = {
     "read_early": "memory.read-before-done",
     "frozen_seed": "rng.frozen",
     "adam": "silent",  # unseen
-    "frozen_lr": "silent",  # unseen
+    "frozen_lr": "replay.frozen-value",
     "shape_changed": "silent",  # unseen
     "benchmark": "capture.missing-warm-up|capture.synchronize",
     "legacy": "capture.legacy-stream",
@@ -81,7 +81,7 @@ MODES = {
 TWINS = {
     "scalar": "silent",  # unseen
     "new_input": "memory.input-not-refreshed + memory.stale-address memory.freed-input",
-    "rate": "silent",  # unseen
+    "rate": "replay.frozen-value",
     "set_to_none": "silent",  # unseen
     "per_step": "perf.instantiate-per-launch",
     "item": "capture.synchronize",
@@ -91,7 +91,8 @@ TWINS = {
     "kept_outputs": "memory.output-overwritten",
     "early": "silent",  # unseen
     "rows": "silent",  # unseen
-    "autocast": "silent",  # unseen
+    # The cast weights end with the block of autocast(): the graph has their addresses.
+    "autocast": "memory.freed-input + memory.stale-address",
     "hook": "silent",  # unseen
     "callables": "framework.exception",
     "compiled": "framework.exception",
