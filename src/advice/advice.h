@@ -173,6 +173,7 @@ typedef struct gphi_repeat {
     gphi_vec fusions;   /* of gphi_fusion */
     const gphi_stream *stream; /* that most of its work is on */
     double eager_ns, busy_ns, graph_ns, once_ns, launch_ns;
+    double least_ns;            /* eager_ns, if the doctor costs as much as it may */
     double spread[GPHI_BOUNDS]; /* a repetition's time now, with the doctor's part */
     double own[GPHI_BOUNDS];    /* that part; until it is known, by the usual one */
     double graph_spread[GPHI_BOUNDS]; /* its graphs' time; < 0: not known */

@@ -386,6 +386,8 @@ static void set_saving(const gph_advice *advice, gphi_repeat *repeat, double eag
     const double most = 2 * limits_of(advice, repeat).saved / least;
     const double slow = fmax(without_own(repeat, GPHI_HIGH, GPHI_LOW), eager);
     p->saves_high = fmax(p->saves_high, fmin(1 - bound[GPHI_LOW] / slow, most));
+    repeat->least_ns =
+        fmin(eager, without_own(repeat, GPHI_USUAL, GPHI_HIGH)) / repeat->inner;
     for (int b = 0; b < GPHI_BOUNDS; b++) {
         bound[b] /= repeat->inner;
         repeat->spread[b] /= repeat->inner;

@@ -71,6 +71,22 @@ static void what_the_doctor_mostly_takes_itself_is_unknown(void)
     end(s);
 }
 
+/* The time now is said with how much less it may be, where the doctor costs much. */
+static void what_the_doctor_may_cost_more_is_said(void)
+{
+    for (int is_dear = 0; is_dear < 2; is_dear++) {
+        story *s = begin(&c_heap);
+        s->own_ns = is_dear ? 2500 : 0;
+        chain(s, 40, 40 * STREAM_NODE, 120);
+        CHECK(finish(s) != NULL);
+        char *text = text_of(s, 0);
+        CHECK(text && strstr(text, "   now ") != NULL);
+        CHECK(text && (strstr(text, "   or less ") != NULL) == is_dear);
+        free(text);
+        end(s);
+    }
+}
+
 static void fewer_than_three_repetitions_are_unknown(void)
 {
     for (int is_measured = 0; is_measured < 2; is_measured++) {
@@ -520,6 +536,7 @@ int main(void)
     RUN(busy_gpu_does_not_pay);
     RUN(what_a_thread_takes_to_go_on_does_not_stay);
     RUN(what_the_doctor_mostly_takes_itself_is_unknown);
+    RUN(what_the_doctor_may_cost_more_is_said);
     RUN(fewer_than_three_repetitions_are_unknown);
     RUN(noise_is_measured_and_said);
     RUN(sizes_that_differ_need_buckets);
