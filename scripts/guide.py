@@ -22,12 +22,12 @@ def literal(value):
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
 
 
-def us(value):
-    return f"{value / 1000:.2f} ms" if value >= 1000 else f"{value:.1f} µs"
+def us(value):  # with a no-break space, as guide.js
+    return f"{value / 1000:.2f}\u00a0ms" if value >= 1000 else f"{value:.1f}\u00a0µs"
 
 
 def kib(count):
-    return f"{int(count / 1024 + 0.5)} KiB"
+    return f"{int(count / 1024 + 0.5)}\u00a0KiB"
 
 
 def extent(ranges):

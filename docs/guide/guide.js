@@ -11,8 +11,9 @@ const word = (key, ...values) => {
   if (text === undefined) throw new Error("no word " + key);
   return values.reduce((out, value, i) => out.replaceAll("{" + i + "}", value), text);
 };
-const us = (value) => value >= 1000 ? (value / 1000).toFixed(2) + " ms" : value.toFixed(1) + " µs";
-const kib = (bytes) => Math.round(bytes / 1024) + " KiB";
+// A no-break space: a number is not parted from its unit.
+const us = (value) => value >= 1000 ? (value / 1000).toFixed(2) + "\u00a0ms" : value.toFixed(1) + "\u00a0µs";
+const kib = (bytes) => Math.round(bytes / 1024) + "\u00a0KiB";
 
 const element = (name, attributes = {}, text = null, of = "http://www.w3.org/2000/svg") => {
   const out = document.createElementNS(of, name);
@@ -43,7 +44,7 @@ const ghost = (scene, svg, data) => {
 
 const SORT = (name) => name === "cuStreamSynchronize" ? "idle" : /capture|create/.test(name) ? "build" : /exec_launch/.test(name) ? "graph" : "kernel";
 
-const lane = (svg, y, label, calls, shown, scale) => {
+const lane = (svg, y, label, { calls, us: total }, shown, scale) => {
   svg.put("text", { x: 0, y: y - 7 }, label);
   svg.put("line", { x1: 0, x2: svg.wide, y1: y + 30, y2: y + 30, class: "axis" });
   calls.slice(0, shown).forEach(([name, begin, end]) => {
@@ -53,7 +54,7 @@ const lane = (svg, y, label, calls, shown, scale) => {
   if (shown > 0) {
     const last = calls[Math.min(shown, calls.length) - 1];
     const x = Math.min(last[2] * scale, svg.wide);
-    svg.put("text", { x, y: y + 46, class: "small", "text-anchor": x > svg.wide / 2 ? "end" : "start" }, `${last[0]}, ${us(last[2])}`);
+    svg.put("text", { x, y: y + 46, class: "small", "text-anchor": x > svg.wide / 2 ? "end" : "start" }, word("until", last[0], us(shown < calls.length ? last[2] : total)));
   }
 };
 
@@ -62,8 +63,8 @@ const eager = {
   count: (data) => data.eager.calls.length + data.graph.calls.length + 1,
   draw(svg, data, step) {
     const scale = svg.wide / Math.max(data.eager.us, data.graph.us), one = data.eager.calls.length;
-    lane(svg, 26, word("lane_eager"), data.eager.calls, Math.min(step, one), scale);
-    lane(svg, 122, word("lane_graph"), data.graph.calls, Math.max(0, step - one), scale);
+    lane(svg, 26, word("lane_eager"), data.eager, Math.min(step, one), scale);
+    lane(svg, 122, word("lane_graph"), data.graph, Math.max(0, step - one), scale);
   },
   say(data, step) {
     const one = data.eager.calls.length, both = one + data.graph.calls.length;
@@ -83,7 +84,7 @@ const made = {
   count: (data) => data.made.calls.length + 1,
   draw(svg, data, step) {
     const all = data.made.calls.length, launches = data.kernels, gap = svg.wide / launches, size = Math.min(28, gap * 0.62);
-    lane(svg, 24, word("lane_host"), data.made.calls, Math.min(step, all), svg.wide / data.made.us);
+    lane(svg, 24, word("lane_host"), data.made, Math.min(step, all), svg.wide / data.made.us);
     const nodes = Math.max(0, Math.min(step - 1, launches)), y = 132;
     for (let i = 0; i < nodes; i++) {
       const x = gap * (i + 0.5);
@@ -96,6 +97,7 @@ const made = {
     const all = data.made.calls.length, took = (i) => us(data.made.calls[i][2] - data.made.calls[i][1]);
     if (step === 0) return word("made_0");
     if (step === 1) return word("made_1", took(0));
+    if (step === 2) return word("made_first", took(1));
     if (step <= data.kernels + 1) return word("made_2", step - 1, took(step - 1));
     if (step === all - 1) return word("made_3", data.kernels, took(all - 2));
     if (step === all) return word("made_4", took(all - 1));
@@ -113,7 +115,7 @@ const pool = {
     const top = Math.max(...data.pool.flatMap((g) => g.ranges.map((r) => r[0] + r[1])));
     const end = 1 + Math.max(...data.pool.flatMap((g) => g.ranges.map((r) => Math.max(r[2 + 1], r[4]))));
     const left = 66, across = (svg.wide - left - 6) / end, up = 196 / top;
-    svg.put("text", { x: 0, y: 16, class: "small" }, word("axis_address"));
+    svg.put("text", { x: 0, y: 11, class: "small" }, word("axis_address"));
     svg.put("text", { x: svg.wide, y: 246, class: "small", "text-anchor": "end" }, word("axis_time"));
     for (const bytes of [0, top / 2, top]) {
       const y = 222 - bytes * up;
@@ -122,6 +124,9 @@ const pool = {
     }
     data.pool.slice(0, Math.min(step, data.pool.length)).forEach((graph, i) => {
       if (step <= data.pool.length && i + 1 !== step) return;
+      const name = svg.wide - 68 * (data.pool.length - i);
+      svg.put("rect", { x: name + 8, y: 2, width: 10, height: 10, rx: 2, class: ["first", "second", "third"][i] + " shade" });
+      svg.put("text", { x: name + 22, y: 11, class: "small" }, graph.name);
       for (const [address, bytes, kind, first, last] of graph.ranges) {
         const box = svg.put("rect", { x: left + (first - 1) * across, y: 222 - (address + bytes) * up, width: ((last || end) - first) * across - 2,
           height: Math.max(3, bytes * up - 1), rx: 2, class: ["first", "second", "third"][i] + " shade" });
@@ -293,16 +298,29 @@ const choice = (group, key, values, name) => {
   }
 };
 
+// The room of the longest sentence: the buttons stay where they are from step to step.
+const room = (scene) => {
+  const data = DATA[state.device], said = document.querySelector(`#${scene.key} .said`);
+  said.style.minHeight = "";
+  let most = 0;
+  for (let step = 0; step <= scene.count(data); step++) {
+    said.textContent = scene.say(data, step);
+    most = Math.max(most, Math.ceil(said.getBoundingClientRect().height));
+  }
+  said.style.minHeight = most + "px";
+  said.textContent = scene.say(data, state.steps[scene.key]);
+};
+
 const draw = () => {
   document.documentElement.lang = state.language;
   for (const at of document.querySelectorAll("[data-say]")) at.textContent = word(at.dataset.say);
   for (const at of document.querySelectorAll("[data-label]")) at.setAttribute("aria-label", word(at.dataset.label));
   for (const [group, key] of [["devices", "device"], ["languages", "language"]])
     for (const button of document.getElementById(group).children) button.setAttribute("aria-pressed", button.dataset.value === state[key]);
-  SCENES.forEach((scene) => { state.steps[scene.key] = Math.min(state.steps[scene.key], scene.count(DATA[state.device])); show(scene); });
+  SCENES.forEach((scene) => { state.steps[scene.key] = Math.min(state.steps[scene.key], scene.count(DATA[state.device])); show(scene); room(scene); });
 };
 
-choice("devices", "device", Object.keys(DATA), (name) => DATA[name].device);
+choice("devices", "device", Object.keys(DATA), (name) => name === "softcuda" ? "softcuda (CPU)" : DATA[name].device);
 choice("languages", "language", ["en", "zh"], (name) => ({ en: "English", zh: "中文" })[name]);
 for (const scene of SCENES) {
   document.getElementById("scenes").append(build(scene));
@@ -310,6 +328,6 @@ for (const scene of SCENES) {
 }
 if ((navigator.language || "").startsWith("zh")) state.language = "zh";
 draw();
-let was = narrow();
-window.addEventListener("resize", () => { if (was !== narrow()) { was = narrow(); draw(); } });
+let was = window.innerWidth; // a phone's window also gets lower and higher as one scrolls
+window.addEventListener("resize", () => { if (was !== window.innerWidth) { was = window.innerWidth; draw(); } });
 document.documentElement.dataset.ready = "1";

@@ -29,6 +29,20 @@ for (const device of Object.keys(DATA)) for (const language of ["en", "zh"]) {
 return out;
 """
 
+# The buttons are under the same finger at each step.
+STAY = """
+const moved = [];
+for (const scene of SCENES) {
+  const tops = new Set(), at = document.getElementById(scene.key);
+  for (let step = 0; step <= scene.count(DATA[state.device]); step++) {
+    state.steps[scene.key] = step; show(scene);
+    tops.add(Math.round(at.querySelector(".controls").getBoundingClientRect().top - at.getBoundingClientRect().top));
+  }
+  if (tops.size !== 1) moved.push(scene.key + ": " + [...tops]);
+}
+return moved;
+"""
+
 LAST = """
 const out = [], data = DATA[Object.keys(DATA)[0]];
 for (const language of ["en", "zh"]) {
@@ -48,7 +62,7 @@ def figures(data):
     spans = [(min(r[0] for r in g["ranges"]), max(r[0] + r[1] for r in g["ranges"])) for g in data["pool"]]
     alone = sum(high - low for low, high in spans)
     together = max(high for _, high in spans) - min(low for low, _ in spans)
-    return [f"{data['eager']['us'] / data['graph']['us']:.1f}", f"{alone // 1024} KiB", f"{together // 1024} KiB",
+    return [f"{data['eager']['us'] / data['graph']['us']:.1f}", f"{alone // 1024}\u00a0KiB", f"{together // 1024}\u00a0KiB",
             data["tree"][-1]["tree"], str(data["loop"]["rounds"])]
 
 
@@ -74,6 +88,7 @@ def look(width, dark):
             faults.append(f"{where}: play does not play")
         browser.run("document.querySelector('#pool [data-do=play]').click()")
         steps = browser.run(ALL)
+        faults += [f"{where}: the buttons of {one} move" for one in browser.run(STAY)]
         for one in steps:
             name = f"{where}: {one['device']} {one['language']} {one['key']} {one['step']}"
             if not one["said"].strip() or "{" in one["said"].replace("{dense-head, sparse-head}", "") or "undefined" in one["said"] or "NaN" in one["said"]:
