@@ -4,6 +4,7 @@
  * Findings go to standard error, for standard output is the program's. The status is the
  * program's own where that is not 0; a finding must not hide how the program ended. */
 #define _GNU_SOURCE
+#include "columns.h"
 #include "commands.h"
 #include "doctor.h"
 #include "doctor_folder.h"
@@ -111,8 +112,12 @@ static bool put_findings(const gph_doctor *doctor, bool are_many)
 {
     for (uint32_t i = 0; i < gph_doctor_finding_count(doctor); i++) {
         const gph_finding *finding = gph_doctor_finding(doctor, i);
-        if (gph_finding_text_write(finding, has_colours(), gph_write_file, stderr,
-                                   NULL) != GPH_OK)
+        folded fold;
+        const bool is_put =
+            gph_finding_text_write(finding, has_colours(), gph_write_file,
+                                   fold_begin(&fold, stderr), NULL) == GPH_OK;
+        fold_end(&fold);
+        if (!is_put)
             return false;
         if (finding->rank_count > 0)
             doctor_say(finding->language, gph_write_file, stderr,
@@ -132,7 +137,11 @@ static bool put_ranks(const examination *of)
     const tally *counts = &of->counts;
     if (counts->of[GPH_SEVERITY_ERROR] + counts->of[GPH_SEVERITY_WARNING] == 0)
         return true;
-    return gph_doctor_ranks_write(of->doctor, gph_write_file, stderr, NULL) == GPH_OK;
+    folded fold;
+    const bool is_put = gph_doctor_ranks_write(of->doctor, gph_write_file,
+                                               fold_begin(&fold, stderr), NULL) == GPH_OK;
+    fold_end(&fold);
+    return is_put;
 }
 
 /* Which parts of the advice are asked for; 0: none. */
@@ -199,8 +208,12 @@ static bool put_advice(const examination *of, const command_line *line)
 {
     if (!of->advice)
         return true;
-    if (gph_advice_text_write(of->advice, parts_of(line), has_colours(), gph_write_file,
-                              stderr, NULL) != GPH_OK)
+    folded fold;
+    const bool is_put =
+        gph_advice_text_write(of->advice, parts_of(line), has_colours(), gph_write_file,
+                              fold_begin(&fold, stderr), NULL) == GPH_OK;
+    fold_end(&fold);
+    if (!is_put)
         return false;
     fputc('\n', stderr);
     return true;

@@ -3,6 +3,7 @@
  *
  * Settings are shown without a driver, too: one of them may be the reason that there is
  * none. */
+#include "columns.h"
 #include "commands.h"
 #include "output.h"
 #include <gph/softcuda.h>
@@ -26,7 +27,8 @@ static void put_setting(const gph_softcuda_setting *setting)
     const char *value = getenv(setting->name);
     put_row(stdout, setting->name, "%s%s", value ? value : setting->default_value,
             value ? "" : " (default)");
-    printf("%-28s   %s\n", "", setting->meaning);
+    printf("%-28s   ", "");
+    columns_fold(setting->meaning, 31, 31, stdout);
 }
 
 /* softcuda knows its own settings; NVIDIA's driver has no such call, and none are shown. */

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Text in the columns of a terminal. */
+#define _GNU_SOURCE
 #include "columns.h"
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { COLUMNS = 79 };
+/* Longer lines are hard to read; narrower terminals than the least one are as good as none. */
+enum { COLUMNS = 79, LEAST = 40, MOST = 100 };
+
+/* Columns of a line on the terminal that a file writes to; INT_MAX: it is not one. */
+static int terminal_columns(FILE *file)
+{
+    struct winsize size;
+    const int fd = fileno(file);
+    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < LEAST)
+        return INT_MAX;
+    return size.ws_col > MOST ? MOST : size.ws_col - 1;
+}
 
 size_t columns_character(const char *text, size_t bytes)
 {
@@ -51,6 +67,15 @@ static int width_of(const char *character, size_t bytes)
     return bytes >= 3 && (unsigned char)character[0] >= 0xe3 ? 2 : 1;
 }
 
+/* Bytes of what sets a color, ESC [ ... m, which takes no column; 0: none is at `text`. */
+static size_t color_bytes(const char *text)
+{
+    if (text[0] != '\x1b' || text[1] != '[')
+        return 0;
+    const size_t end = 2 + strspn(text + 2, "0123456789;");
+    return text[end] == 'm' ? end + 1 : 0;
+}
+
 /* Whether a text begins with one of the marks that no line ends with, or none begins with. */
 static bool is_mark(const char *text, const char *const *marks)
 {
@@ -71,6 +96,11 @@ static size_t next_piece(const char *text, int *columns)
     bool is_open = false;
     *columns = 0;
     while (text[at] != '\0' && text[at] != ' ') {
+        const size_t color = color_bytes(text + at);
+        if (color > 0) {
+            at += color;
+            continue;
+        }
         const size_t bytes = columns_character(text + at, strlen(text + at));
         const size_t step = bytes > 0 ? bytes : 1;
         const int width = width_of(text + at, step);
@@ -85,7 +115,7 @@ static size_t next_piece(const char *text, int *columns)
     return at;
 }
 
-void columns_wrap(const char *text, int indent, int used, FILE *to)
+static void wrap(const char *text, int indent, int used, int limit, FILE *to)
 {
     int column = used;
     bool is_space = false, is_first = true;
@@ -97,7 +127,7 @@ void columns_wrap(const char *text, int indent, int used, FILE *to)
         }
         int columns;
         const size_t bytes = next_piece(text, &columns);
-        if (!is_first && column + columns + is_space > COLUMNS) {
+        if (!is_first && column + columns + is_space > limit) {
             fprintf(to, "\n%*s", indent, "");
             column = indent;
             is_space = false;
@@ -111,13 +141,56 @@ void columns_wrap(const char *text, int indent, int used, FILE *to)
     fputc('\n', to);
 }
 
+void columns_wrap(const char *text, int indent, int used, FILE *to)
+{
+    const int terminal = terminal_columns(to);
+    wrap(text, indent, used, terminal < COLUMNS ? terminal : COLUMNS, to);
+}
+
+/* What fits keeps its spaces: it may be a table. */
+void columns_fold(const char *text, int indent, int used, FILE *to)
+{
+    const int limit = terminal_columns(to);
+    if (limit == INT_MAX || columns_of(text) <= limit - used)
+        fprintf(to, "%s\n", text);
+    else
+        wrap(text, indent, used, limit, to);
+}
+
+FILE *fold_begin(folded *of, FILE *to)
+{
+    *of = (folded){.to = to};
+    if (terminal_columns(to) != INT_MAX)
+        of->memory = open_memstream(&of->text, &of->bytes);
+    return of->memory ? of->memory : to;
+}
+
+void fold_end(folded *of)
+{
+    if (!of->memory)
+        return;
+    fclose(of->memory);
+    for (char *line = of->text, *end; line && *line != '\0'; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        const bool is_last = *end == '\0';
+        *end = '\0';
+        const int indent = (int)strspn(line, " ");
+        fprintf(of->to, "%*s", indent, "");
+        columns_fold(line + indent, indent + 2, indent, of->to);
+        if (is_last)
+            break;
+    }
+    free(of->text);
+}
+
 int columns_of(const char *text)
 {
     int columns = 0;
     for (size_t left = strlen(text); left > 0;) {
-        size_t bytes = columns_character(text, left);
+        const size_t color = color_bytes(text);
+        size_t bytes = color > 0 ? color : columns_character(text, left);
         bytes = bytes > 0 ? bytes : 1;
-        columns += width_of(text, bytes);
+        columns += color > 0 ? 0 : width_of(text, bytes);
         text += bytes;
         left -= bytes;
     }

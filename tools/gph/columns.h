@@ -16,7 +16,22 @@ size_t columns_control(const char *text, size_t bytes);
 
 int columns_of(const char *text);
 
-/* The text in lines of at most 79 columns, each after `indent` spaces; the first line has
+/* The text in lines of at most 79 columns, fewer on a narrower terminal, each after `indent` spaces; the first line has
  * `used` columns already. Ends the last line. */
 void columns_wrap(const char *text, int indent, int used, FILE *to);
+
+/* Likewise, but only where it is too long for the terminal that `to` is: for other files
+ * it stays one line. */
+void columns_fold(const char *text, int indent, int used, FILE *to);
+
+/* What is printed between begin and end gets its long lines folded, under the indent that
+ * they have, if `to` is a terminal. */
+typedef struct folded {
+    FILE *to, *memory;
+    char *text;
+    size_t bytes;
+} folded;
+
+FILE *fold_begin(folded *of, FILE *to); /* where to print meanwhile */
+void fold_end(folded *of);
 #endif

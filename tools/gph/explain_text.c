@@ -198,7 +198,8 @@ void explain_put_text(const explain_answer *answer, FILE *to)
     }
     const gph_explain_entry *entry = answer->matches[0].entry;
     const gph_explain_text *text = &entry->text[answer->language];
-    fprintf(to, "%s: %s\n", entry->slug, text->title);
+    fprintf(to, "%s: ", entry->slug);
+    columns_fold(text->title, 2, columns_of(entry->slug) + 2, to);
     put_match(answer, say, to);
     const bool is_feature = entry->kind == GPH_EXPLAIN_FEATURE;
     put_field(is_feature ? say->about : say->cause, text->cause, to);

@@ -26,8 +26,10 @@ static const size_t COPY_BYTES_MAX = (size_t)1 << 30;
 
 static int put_hint(const gph_error *error)
 {
-    if (error->hint[0] != '\0')
-        fprintf(stderr, "hint: %s\n", error->hint);
+    if (error->hint[0] != '\0') {
+        fputs("hint: ", stderr);
+        columns_fold(error->hint, 2, 6, stderr);
+    }
     return EXIT_FAILED;
 }
 
@@ -284,12 +286,15 @@ bool has_terminal(void)
 
 void put_row(FILE *to, const char *left, const char *format, ...)
 {
-    fprintf(to, "%-28s ", left);
+    char *right = NULL;
     va_list args;
     va_start(args, format);
-    vfprintf(to, format, args);
+    const int bytes = vasprintf(&right, format, args);
     va_end(args);
-    fputc('\n', to);
+    fprintf(to, "%-28s ", left);
+    columns_fold(bytes >= 0 ? right : "", 31, 29, to);
+    if (bytes >= 0)
+        free(right);
 }
 
 const char *bytes_text(double bytes)

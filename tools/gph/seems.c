@@ -101,6 +101,14 @@ static bool begins(const char *text, size_t bytes, size_t magic)
     return true;
 }
 
+static size_t commas_of_line(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0' && *text != '\n'; text++)
+        count += *text == ',';
+    return count;
+}
+
 /* Of a file that has no magic: text has no control characters but white space. */
 static file_kind kind_of_text(const char *text, size_t bytes)
 {
@@ -111,7 +119,11 @@ static file_kind kind_of_text(const char *text, size_t bytes)
     const char *version = strstr(text, ".version");
     if (version && (version == text || version[-1] == '\n') && strstr(text, ".target"))
         return KIND_PTX;
-    return memchr(text, ',', strcspn(text, "\n")) ? KIND_TABLE : KIND_TEXT;
+    const size_t first = commas_of_line(text);
+    const char *next = text + strcspn(text, "\n");
+    next += *next == '\n';
+    return first > 0 && (*next == '\0' || commas_of_line(next) == first) ? KIND_TABLE
+                                                                         : KIND_TEXT;
 }
 
 static file_kind kind_of(const char *head, size_t bytes)
