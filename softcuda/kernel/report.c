@@ -128,6 +128,9 @@ static void add_text(struct report *r, const ptx_kernel *k)
         gphi_text_add(text,
                       "  a warp at a time where rows of the block are whole warps%s\n",
                       k->uses_barrier ? ", from barrier to barrier" : "");
+    if (k->long_rows)
+        gphi_text_put(text, "  blocks that follow each other are run as one long row of "
+                            "threads\n");
     if (k->path == PTX_PATH_FAST)
         gphi_text_add(
             text, "  registers live across cuts %u, context %u bytes a thread + %u\n",
@@ -181,7 +184,8 @@ static void add_json(struct report *r, const ptx_kernel *k)
     gphi_text_put(text, "],\n     \"rerolled\": [");
     for (uint32_t i = 0; i < k->rerolled_count; i++)
         gphi_text_add(text, "%s%u", i ? ", " : "", k->rerolled[i]);
-    gphi_text_add(text, "],\n     \"by_warps\": %s", k->by_warps ? "true" : "false");
+    gphi_text_add(text, "],\n     \"by_warps\": %s, \"long_rows\": %s",
+                  k->by_warps ? "true" : "false", k->long_rows ? "true" : "false");
     gphi_text_add(text,
                   ",\n     \"live_across_cuts\": %u, \"scratch_thread_bytes\": %u, "
                   "\"scratch_fixed_bytes\": %u,\n     \"param_bytes\": %u, "

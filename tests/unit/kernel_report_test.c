@@ -88,6 +88,27 @@ static void it_says_what_is_slow_by_line(void)
     free(said);
     said = report(GPH_PTX_REPORT_NO_JIT | GPH_PTX_REPORT_JSON);
     CHECK(strstr(said, "\"costs\": [{\"line\": ") && strstr(said, "\"by_warps\": false"));
+    CHECK(strstr(said, "\"long_rows\": false"));
+    free(said);
+}
+
+/* Where threads know their place in the grid, but not their block. */
+static void it_says_that_blocks_are_run_as_one_row(void)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+        "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
+        "mov.u32 %r3, %ntid.x;\nmad.lo.s32 %r4, %r2, %r3, %r1;\n"
+        "mul.wide.u32 %rd2, %r4, 4;\nadd.u64 %rd3, %rd1, %rd2;\n"
+        "st.global.u32 [%rd3], %r4;\nret;\n}\n";
+    memcpy(ptx, text, sizeof(text));
+    ptx_bytes = sizeof(text) - 1;
+    char *said = report(GPH_PTX_REPORT_NO_JIT);
+    CHECK(strstr(said, "blocks that follow each other are run as one long row"));
+    free(said);
+    said = report(GPH_PTX_REPORT_NO_JIT | GPH_PTX_REPORT_JSON);
+    CHECK(strstr(said, "\"long_rows\": true"));
     free(said);
 }
 
@@ -201,5 +222,6 @@ int main(void)
     RUN(json_has_the_same);
     RUN(wrong_use_is_refused);
     RUN(it_says_what_is_slow_by_line);
+    RUN(it_says_that_blocks_are_run_as_one_row);
     return test_done();
 }

@@ -227,33 +227,10 @@ void ptx_write_fast(ptx_shape *s)
     ptx_fast_write_parts(f);
 }
 
-/* Functions that every module has. soft.scan stays a call, since it is long and each
- * masked region asks it. */
-void ptx_fast_write_helpers(gphi_text *out)
+static void write_flag_helpers(gphi_text *out)
 {
     gphi_text_put(
         out,
-        "; how many bytes are set; in the top bit, that they are not the first ones.\n"
-        "; 32 at a time: those behind the last thread are there, and 0\n"
-        "define internal i32 @soft.scan(ptr %mask, i32 %n) noinline nounwind {\n"
-        "entry:\n  %n64 = zext i32 %n to i64\n  br label %loop\n"
-        "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"
-        "  %count = phi i32 [ 0, %entry ], [ %count1, %loop ]\n"
-        "  %last = phi i32 [ 0, %entry ], [ %last1, %loop ]\n"
-        "  %p = getelementptr i8, ptr %mask, i64 %i\n"
-        "  %b = load <32 x i8>, ptr %p, align 1\n"
-        "  %set = icmp ne <32 x i8> %b, zeroinitializer\n"
-        "  %bits = bitcast <32 x i1> %set to i32\n"
-        "  %some = call i32 @llvm.ctpop.i32(i32 %bits)\n"
-        "  %count1 = add i32 %count, %some\n  %i1 = add nuw nsw i64 %i, 32\n"
-        "  %behind = call i32 @llvm.ctlz.i32(i32 %bits, i1 false)\n"
-        "  %end = trunc i64 %i1 to i32\n  %here = sub i32 %end, %behind\n"
-        "  %none = icmp eq i32 %bits, 0\n"
-        "  %last1 = select i1 %none, i32 %last, i32 %here\n"
-        "  %c = icmp ult i64 %i1, %n64\n  br i1 %c, label %loop, label %done\n"
-        "done:\n  %prefix = icmp eq i32 %count1, %last1\n"
-        "  %odd = or i32 %count1, -2147483648\n"
-        "  %r = select i1 %prefix, i32 %count1, i32 %odd\n  ret i32 %r\n}\n\n"
         "; the first bytes are 1, the others 0; 32 at a time\n"
         "define internal void @soft.begin(ptr %to, i64 %bytes, i32 %n) nounwind {\n"
         "entry:\n  br label %loop\n"
@@ -290,5 +267,35 @@ void ptx_fast_write_helpers(gphi_text *out)
         "  %i1 = add nuw nsw i64 %i, 1\n"
         "  %c = icmp ult i64 %i1, %n\n  br i1 %c, label %loop, label %done\n"
         "done:\n  ret void\n}\n\n");
+}
+
+/* Functions that every module has. soft.scan stays a call, since it is long and each
+ * masked region asks it. */
+void ptx_fast_write_helpers(gphi_text *out)
+{
+    gphi_text_put(
+        out,
+        "; how many bytes are set; in the top bit, that they are not the first ones.\n"
+        "; 32 at a time: those behind the last thread are there, and 0\n"
+        "define internal i32 @soft.scan(ptr %mask, i32 %n) noinline nounwind {\n"
+        "entry:\n  %n64 = zext i32 %n to i64\n  br label %loop\n"
+        "loop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]\n"
+        "  %count = phi i32 [ 0, %entry ], [ %count1, %loop ]\n"
+        "  %last = phi i32 [ 0, %entry ], [ %last1, %loop ]\n"
+        "  %p = getelementptr i8, ptr %mask, i64 %i\n"
+        "  %b = load <32 x i8>, ptr %p, align 1\n"
+        "  %set = icmp ne <32 x i8> %b, zeroinitializer\n"
+        "  %bits = bitcast <32 x i1> %set to i32\n"
+        "  %some = call i32 @llvm.ctpop.i32(i32 %bits)\n"
+        "  %count1 = add i32 %count, %some\n  %i1 = add nuw nsw i64 %i, 32\n"
+        "  %behind = call i32 @llvm.ctlz.i32(i32 %bits, i1 false)\n"
+        "  %end = trunc i64 %i1 to i32\n  %here = sub i32 %end, %behind\n"
+        "  %none = icmp eq i32 %bits, 0\n"
+        "  %last1 = select i1 %none, i32 %last, i32 %here\n"
+        "  %c = icmp ult i64 %i1, %n64\n  br i1 %c, label %loop, label %done\n"
+        "done:\n  %prefix = icmp eq i32 %count1, %last1\n"
+        "  %odd = or i32 %count1, -2147483648\n"
+        "  %r = select i1 %prefix, i32 %count1, i32 %odd\n  ret i32 %r\n}\n\n");
+    write_flag_helpers(out);
     ptx_fast_write_row_helpers(out);
 }
