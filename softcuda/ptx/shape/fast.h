@@ -25,7 +25,16 @@ typedef struct ptx_side {
 
 /* Values that rise from thread to thread but for some places, by instruction: see
  * shape_bend.c. */
-typedef struct ptx_quotients ptx_quotients;
+#define PTX_JAM_ROUNDS 4u /* that a thread makes at once */
+#define PTX_QUOTIENTS_MAX 4u
+typedef struct ptx_quotient {
+    uint32_t insn;
+    ptx_value first[PTX_JAM_ROUNDS]; /* of the first lane, by round */
+} ptx_quotient;
+typedef struct ptx_quotients {
+    ptx_quotient list[PTX_QUOTIENTS_MAX];
+    uint32_t count;
+} ptx_quotients;
 typedef struct ptx_bends {
     const uint8_t *wanted, *kinds, *moving;
     uint8_t *given;
@@ -100,7 +109,6 @@ typedef struct ptx_fast {
 } ptx_fast;
 
 #define FAST_GUARDS_MAX 8u
-#define PTX_JAM_ROUNDS 4u /* that a thread makes at once */
 
 /* ---- shape_remat.c ---- */
 void ptx_fast_write_remat(ptx_fast *f);
@@ -133,8 +141,6 @@ void ptx_fast_open_spare(ptx_fast *f);
 void ptx_fast_open_branches(ptx_fast *f, const char *from);
 
 /* ---- shape_jam.c ---- */
-/* A quotient that all lanes have. False: nothing is written, it is something else. */
-bool ptx_fast_write_quotient(ptx_fast *f, uint32_t insn);
 
 /* ---- shape_floor.c ---- */
 bool ptx_fast_write_floor(ptx_fast *f, uint32_t insn);
@@ -142,6 +148,8 @@ bool ptx_fast_write_floor(ptx_fast *f, uint32_t insn);
 /* ---- shape_narrow.c ---- */
 void ptx_fast_plan_narrow(ptx_fast *f);
 bool ptx_fast_write_narrow(ptx_fast *f, uint32_t insn);
+/* A quotient that all lanes have. False: nothing is written, it is something else. */
+bool ptx_fast_write_quotient(ptx_fast *f, uint32_t insn);
 void ptx_fast_keep_narrow(ptx_fast *f, uint32_t reg);
 
 /* ---- shape_row.c ---- */
@@ -215,6 +223,9 @@ void ptx_fast_write_parts(ptx_fast *f); /* after the kernel's function */
 
 /* Masks and live flags are as they are when a block begins, or as somebody set them. */
 void ptx_fast_need_flags(ptx_fast *f);
+/* A byte by thread: `array` to or from the slot `slot`. */
+void ptx_fast_load_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot);
+void ptx_fast_store_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot);
 /* How many threads the flags of an array name: as soft.scan, see there. */
 ptx_value ptx_fast_scan(ptx_fast *f, const char *array, uint32_t n);
 

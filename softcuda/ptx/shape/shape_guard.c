@@ -451,11 +451,6 @@ static bool write_guards(ptx_fast *f, ptx_guards *all, ptx_value *out)
 
 /* ---- the copies of a region ------------------------------------------------------- */
 
-const char *ptx_fast_all(const ptx_fast *f)
-{
-    return f->s->by_warp ? ptx_fast_lanes(f) : "%threads";
-}
-
 /* A copy of the last round, for when all threads leave together: flags are cleared. */
 static void write_last(ptx_fast *f, const char *scan, const ptx_guards *guards,
                        const uint8_t *ways)

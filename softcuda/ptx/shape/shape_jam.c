@@ -11,17 +11,6 @@
 #include "softcuda/ptx/shape/guard.h"
 
 #define JAM_INSNS_MAX 40u
-#define QUOTIENTS_MAX 4u
-
-typedef struct quotient {
-    uint32_t insn;
-    ptx_value first[PTX_JAM_ROUNDS]; /* of the first lane, by round */
-} quotient;
-
-struct ptx_quotients {
-    quotient list[QUOTIENTS_MAX];
-    uint32_t count;
-};
 
 /* ---- quotients of the index ---------------------------------------------------------- */
 
@@ -30,13 +19,15 @@ static bool is_quotient(const ptx_fast *f, uint32_t i)
     const ptx_insn *insn = &f->s->function->insns[i];
     const ptx_operand *o = ptx_fast_operands(f, insn);
     return (insn->opcode == PTX_OP_DIV || insn->opcode == PTX_OP_REM) && !insn->guarded &&
-           insn->mod_count == 0 && ptx_fast_is_32_bits(insn) && insn->operand_count == 3 &&
-           !ptx_guard_is_uniform(f, &o[1]) && ptx_guard_is_uniform(f, &o[2]);
+           insn->mod_count == 0 && ptx_fast_is_32_bits(insn) &&
+           insn->operand_count == 3 && !ptx_guard_is_uniform(f, &o[1]) &&
+           ptx_guard_is_uniform(f, &o[2]);
 }
 
 /* The quotient in each round, and whether all lanes have it: neither wraps, is negative or
  * passes a multiple of the divisor. */
-static ptx_value write_quotient(ptx_fast *f, quotient *q, const ptx_guard_terms *index)
+static ptx_value write_quotient(ptx_fast *f, ptx_quotient *q,
+                                const ptx_guard_terms *index)
 {
     ptx_emit *e = &f->emit;
     const ptx_insn *insn = &f->s->function->insns[q->insn];
@@ -45,8 +36,8 @@ static ptx_value write_quotient(ptx_fast *f, quotient *q, const ptx_guard_terms 
     by = ptx_let(e, "freeze i32 %s", by.name); /* it may be set on another way only */
     const ptx_value range = ptx_fast_index_range(f, index->axis);
     const ptx_value sum = ptx_guard_sum(f, index);
-    const ptx_value low = ptx_let(e, "add i32 %s, %s", sum.name,
-                                  ptx_fast_first_index(f, index->axis).name);
+    const ptx_value low =
+        ptx_let(e, "add i32 %s, %s", sum.name, ptx_fast_first_index(f, index->axis).name);
     ptx_value holds = ptx_let(e, "icmp sgt i32 %s, 0", by.name);
     const ptx_value some = ptx_let(e, "select i1 %s, i32 %s, i32 1", holds.name, by.name);
     for (uint32_t k = 0; k < PTX_JAM_ROUNDS; k++) {
@@ -75,35 +66,16 @@ static ptx_value find_quotients(ptx_fast *f, ptx_quotients *all)
     for (uint32_t i = b->first; i < b->first + b->count && f->s->by_warp; i++) {
         ptx_guard_terms index = {.axis = -1, .offset = SHAPE_NONE, .before = true};
         const ptx_insn *insn = &f->s->function->insns[i];
-        if (all->count == QUOTIENTS_MAX || !is_quotient(f, i) ||
+        if (all->count == PTX_QUOTIENTS_MAX || !is_quotient(f, i) ||
             !ptx_guard_add(f, &ptx_fast_operands(f, insn)[1], insn, &index) ||
             (index.axis != 0 && index.axis != 3))
             continue;
-        quotient *q = &all->list[all->count++];
+        ptx_quotient *q = &all->list[all->count++];
         q->insn = i;
         const ptx_value one = write_quotient(f, q, &index);
         holds = ptx_let(&f->emit, "and i1 %s, %s", holds.name, one.name);
     }
     return holds;
-}
-
-bool ptx_fast_write_quotient(ptx_fast *f, uint32_t i)
-{
-    for (uint32_t k = 0; f->quotients && k < f->quotients->count; k++) {
-        const quotient *q = &f->quotients->list[k];
-        if (q->insn != i)
-            continue;
-        const ptx_insn *insn = &f->s->function->insns[i];
-        ptx_value value = q->first[f->round_at];
-        if (insn->opcode == PTX_OP_REM) {
-            const ptx_value lane =
-                ptx_let(&f->emit, "trunc i64 %s to i32", f->index64.name);
-            value = ptx_let(&f->emit, "add i32 %s, %s", value.name, lane.name);
-        }
-        ptx_store_operand(&f->emit, &ptx_fast_operands(f, insn)[0], PTX_U32, value);
-        return true;
-    }
-    return false;
 }
 
 /* ---- the copies ---------------------------------------------------------------------- */
@@ -203,4 +175,3 @@ void ptx_guard_jam(ptx_fast *f, const ptx_guards *all)
         write_last_rounds(f, &all->list[0], straight);
     f->quotients = NULL;
 }
-

@@ -390,3 +390,22 @@ void ptx_fast_plan_narrow(ptx_fast *f)
                           type_of((narrow)f->narrow[r]));
     }
 }
+
+bool ptx_fast_write_quotient(ptx_fast *f, uint32_t i)
+{
+    for (uint32_t k = 0; f->quotients && k < f->quotients->count; k++) {
+        const ptx_quotient *q = &f->quotients->list[k];
+        if (q->insn != i)
+            continue;
+        const ptx_insn *insn = &f->s->function->insns[i];
+        ptx_value value = q->first[f->round_at];
+        if (insn->opcode == PTX_OP_REM) {
+            const ptx_value lane =
+                ptx_let(&f->emit, "trunc i64 %s to i32", f->index64.name);
+            value = ptx_let(&f->emit, "add i32 %s, %s", value.name, lane.name);
+        }
+        ptx_store_operand(&f->emit, &ptx_fast_operands(f, insn)[0], PTX_U32, value);
+        return true;
+    }
+    return false;
+}

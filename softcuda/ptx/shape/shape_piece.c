@@ -191,6 +191,24 @@ uint32_t ptx_fast_loop_node(ptx_fast *f)
     return 100 + kind + PTX_LOOP_KINDS * f->s->program->loop_nodes[kind]++;
 }
 
+/* A byte by thread: `array` to or from the slot `slot`. */
+void ptx_fast_load_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot)
+{
+    const ptx_value at = ptx_let(&f->emit, "getelementptr i8, ptr %s%u, i64 %s", array, n,
+                                 f->index64.name);
+    const ptx_value value =
+        ptx_let(&f->emit, "load i8, ptr %s" PTX_FAST_CONTEXT, at.name);
+    ptx_line(&f->emit, "store i8 %s, ptr %s%u", value.name, slot, n);
+}
+
+void ptx_fast_store_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot)
+{
+    const ptx_value value = ptx_let(&f->emit, "load i8, ptr %s%u", slot, n);
+    const ptx_value at = ptx_let(&f->emit, "getelementptr i8, ptr %s%u, i64 %s", array, n,
+                                 f->index64.name);
+    ptx_line(&f->emit, "store i8 %s, ptr %s" PTX_FAST_CONTEXT, value.name, at.name);
+}
+
 void ptx_fast_need_flags(ptx_fast *f)
 {
     ptx_line(&f->emit,

@@ -198,24 +198,6 @@ static void store_context(ptx_fast *f, uint32_t reg)
     ptx_line(&f->emit, "store %s %s, ptr %s" PTX_FAST_CONTEXT, type, value.name, at.name);
 }
 
-/* A byte by thread: `array` to or from the slot `slot`. */
-static void load_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot)
-{
-    const ptx_value at = ptx_let(&f->emit, "getelementptr i8, ptr %s%u, i64 %s", array, n,
-                                 f->index64.name);
-    const ptx_value value =
-        ptx_let(&f->emit, "load i8, ptr %s" PTX_FAST_CONTEXT, at.name);
-    ptx_line(&f->emit, "store i8 %s, ptr %s%u", value.name, slot, n);
-}
-
-static void store_flag(ptx_fast *f, const char *array, uint32_t n, const char *slot)
-{
-    const ptx_value value = ptx_let(&f->emit, "load i8, ptr %s%u", slot, n);
-    const ptx_value at = ptx_let(&f->emit, "getelementptr i8, ptr %s%u, i64 %s", array, n,
-                                 f->index64.name);
-    ptx_line(&f->emit, "store i8 %s, ptr %s" PTX_FAST_CONTEXT, value.name, at.name);
-}
-
 /* Whether a thread of this region may be sent to the region of that mask. */
 static bool sends_to(const ptx_fast *f, uint32_t mask)
 {
@@ -247,12 +229,12 @@ static void load_thread(ptx_fast *f, bool guarded)
         if (m == r->mask)
             ptx_line(&f->emit, "store i8 0, ptr %%mk.%u", m);
         else if (sends_to(f, m) && guarded)
-            load_flag(f, "%mask.", m, "%mk.");
+            ptx_fast_load_flag(f, "%mask.", m, "%mk.");
         else if (sends_to(f, m))
             ptx_line(&f->emit, "store i8 0, ptr %%mk.%u", m);
     }
     if (r->exits && guarded)
-        load_flag(f, "%live.", 0, "%lv.");
+        ptx_fast_load_flag(f, "%live.", 0, "%lv.");
     else if (r->exits)
         ptx_line(&f->emit, "store i8 1, ptr %%lv.0");
 }
@@ -271,9 +253,9 @@ static void store_thread(ptx_fast *f)
         return; /* the flags stay as they are */
     for (uint32_t m = 0; m < s->mask_count && !f->settled.masks; m++)
         if (m == r->mask || sends_to(f, m))
-            store_flag(f, "%mask.", m, "%mk.");
+            ptx_fast_store_flag(f, "%mask.", m, "%mk.");
     if (r->exits && !f->settled.live)
-        store_flag(f, "%live.", 0, "%lv.");
+        ptx_fast_store_flag(f, "%live.", 0, "%lv.");
 }
 
 /* ---- the body of the loop over threads -------------------------------------------- */
