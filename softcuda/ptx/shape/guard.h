@@ -29,7 +29,7 @@ typedef struct ptx_guards {
     uint32_t count;
 } ptx_guards;
 
-/* ---- shape_guard.c ---- */
+/* ---- shape_terms.c ---- */
 bool ptx_guard_is_uniform(const ptx_fast *f, const ptx_operand *operand);
 /* Adds what `operand` of `use` is to the sum; false: it is something else. */
 bool ptx_guard_add(const ptx_fast *f, const ptx_operand *operand, const ptx_insn *use,
