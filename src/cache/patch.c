@@ -167,7 +167,7 @@ static gph_status allocate(const gphi_patch *patch, const void *from, size_t byt
     return gphi_cuda_fail(error, (gph_status)result, call, "%zu bytes", bytes);
 }
 
-/* A graph that is not told by its nodes alone is described, and says what differs. */
+/* A graph whose nodes alone do not say that it fits is described, and says what differs. */
 static gph_status fill_block(gphi_patch *patch, CUgraph graph, unsigned char *out,
                              gph_error *error)
 {
