@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The words of a graph, read without describing it. Two graphs that are captured by the same
- * calls have their nodes and edges in one order, so both are compared place by place; whatever
- * is not so is left to the slower way, which says why. */
+/* The words of a graph, read without describing it. Two graphs that are captured by the
+ * same calls have their nodes and edges in one order, so both are compared place by place;
+ * whatever is not so is left to the slower way, which says why. */
 #include "cache/block.h"
 #include "base/fail.h"
 #include "base/heap.h"

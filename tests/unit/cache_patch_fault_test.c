@@ -258,8 +258,8 @@ static bool is_asked_once(void)
     return atomic_load(&asked) == NODES && atomic_load(&listed) == 1;
 }
 
-/* A graph of kernels alone is asked for each once; another one is described, and has the same
- * words or is refused. */
+/* A graph of kernels alone is asked for each once; another one is described, and has the
+ * same words or is refused. */
 static void a_graph_is_asked_no_more_than_it_takes(void)
 {
     static unsigned char words[2][4096];
