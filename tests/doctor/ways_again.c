@@ -369,6 +369,73 @@ static void pools_of_kinds(void)
         CU(cuGraphExecDestroy(execs[i]));
 }
 
+/* ---- a node that reads what only another after it writes ---- */
+
+typedef enum back { UNTOUCHED, STATE, UPLOADED, NOT_READ } back;
+
+/* Captured: y = h, then h = x. As a state of the step before it is right, if it has a
+ * start, or if nobody looks at what comes of the first launch. */
+static void read_then_write(back how)
+{
+    CUdeviceptr h = new_floats(), x = new_floats(), y = new_floats();
+    const float start = 3;
+    stream = new_stream();
+    CUdeviceptr own = 0;
+    CU(cuMemAlloc(&own, BYTES));
+    if (how != UNTOUCHED && how != NOT_READ)
+        own = h; /* filled */
+    if (how == UPLOADED)
+        CU(cuMemcpyHtoDAsync(own, &start, sizeof(start), stream));
+    FILL(stream, x, 2);
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    COPY(stream, y, own); // <-- read_before_writer
+    COPY(stream, own, x);
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < 3; i++) {
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuStreamSynchronize(stream));
+        if (how != NOT_READ || i > 0)
+            printf("%g\n", (double)float_at(y, 0));
+    }
+    CU(cuGraphExecDestroy(exec));
+}
+
+// way: read_before_writer launch.unordered-nodes
+static void read_before_writer(void)
+{
+    read_then_write(UNTOUCHED);
+}
+
+// way: state_of_step silent
+static void state_of_step(void)
+{
+    read_then_write(STATE);
+    read_then_write(UPLOADED);
+    read_then_write(NOT_READ);
+}
+
+/* ---- events of a capture that are asked when it is over ---- */
+
+// way: timed_in_capture capture.event-after-capture
+static void timed_in_capture(void)
+{
+    CUdeviceptr x = new_floats();
+    CUevent from = new_event(), to = new_event();
+    float ms = 0;
+    stream = new_stream();
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CU(cuEventRecord(from, stream)); // <-- timed_in_capture
+    FILL(stream, x, 1);
+    CU(cuEventRecord(to, stream));
+    CUgraphExec exec = end_capture(stream);
+    for (int i = 0; i < 3; i++) {
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuStreamSynchronize(stream));
+        (void)cuEventElapsedTime(&ms, from, to);
+    }
+    CU(cuGraphExecDestroy(exec));
+}
+
 #define WAYS(X)                                                                          \
     X(ring_of_results)                                                                   \
     X(ring_is_set)                                                                       \
@@ -385,7 +452,10 @@ static void pools_of_kinds(void)
     X(slot_taken_again)                                                                  \
     X(called_again)                                                                      \
     X(of_caller)                                                                         \
-    X(pools_of_kinds)
+    X(pools_of_kinds)                                                                    \
+    X(read_before_writer)                                                                \
+    X(state_of_step)                                                                     \
+    X(timed_in_capture)
 
 int main(int argc, char **argv)
 {

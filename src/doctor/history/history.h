@@ -34,6 +34,7 @@ typedef struct gphi_touch {
         is_written; /* the kernel's code stores there, and it has threads for all of it */
     bool is_atomic; /* and does so by atomic operations alone */
     bool is_kept;   /* the kernel's code does not store there */
+    bool is_loaded; /* the kernel's code loads from there, or is not known */
 } gphi_touch;
 
 /* How often which of the last launches came, and what happened when. */

@@ -117,6 +117,7 @@ static void read_code(const gphi_model *model, gphi_touch *touch, uint32_t offse
     touch->is_kept = use.is_known && !use.writes;
     touch->is_written = use.writes && threads * use.store_bytes >= rest;
     touch->is_atomic = use.writes && use.only_adds;
+    touch->is_loaded = use.reads || !use.is_known;
 }
 
 static uint64_t threads_of(const uint32_t *grid, const uint32_t *block)

@@ -69,6 +69,7 @@ typedef struct gphi_cuda_event {
     gphi_call created, recorded; /* last record */
     gphi_stream *recorded_on;    /* or NULL: never */
     gphi_capture *recorded_in;   /* capture of the last record, or NULL: eagerly */
+    bool is_edge;                /* and a stream of that capture waited for it */
     uint64_t after; /* work numbers (gphi_model.work) of the stream up to here */
 } gphi_cuda_event;
 

@@ -289,6 +289,7 @@ static gph_status record_event(gphi_model *model, gphi_seen *seen, model_stream 
     event->seen.recorded_on = &stream->seen;
     event->seen.recorded_in = is_external ? NULL : stream->seen.capture;
     event->seen.after = model->work_count;
+    event->seen.is_edge = false;
     event->front.count = 0;
     if (event->seen.recorded_in)
         return front_join(&event->front, &stream->front);
@@ -299,7 +300,7 @@ static gph_status record_event(gphi_model *model, gphi_seen *seen, model_stream 
 }
 
 static gph_status wait_event(gphi_model *model, gphi_seen *seen, model_stream *stream,
-                             const model_event *event)
+                             model_event *event)
 {
     gphi_capture *of = event->seen.recorded_in;
     if ((gphi_event_word(seen->event, 2) & EXTERNAL) != 0)
@@ -312,6 +313,7 @@ static gph_status wait_event(gphi_model *model, gphi_seen *seen, model_stream *s
         stream->seen.recorded_on = event->seen.recorded_on;
         return gphi_lane_wait(model, stream, event->clock);
     }
+    event->seen.is_edge = true;
     if (stream->seen.capture != of)
         GPHI_TRY(join(of, stream, &seen->call));
     return front_join(&stream->front, &event->front);

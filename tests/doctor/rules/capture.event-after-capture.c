@@ -5,6 +5,7 @@
 // graph. Once the capture is over, waiting for it, asking it or taking times with it
 // fails with "invalid argument". Record the event again outside the capture, or record
 // it with CU_EVENT_RECORD_EXTERNAL, which makes a node that sets it at each replay.
+// Where no stream of the capture waits for it the record is reported, else who asks.
 #include "broken.h"
 
 /* Waits for the event in place of the stream. */
@@ -16,10 +17,10 @@ static void first(void)
     CUgraph graph = NULL;
     CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FILL(stream, a, 1);
-    CU(cuEventRecord(done, stream));
+    CU(cuEventRecord(done, stream)); /* <-- first */
     CU(cuStreamEndCapture(stream, &graph));
     replay_once(graph, stream);
-    CU(cuEventSynchronize(done)); /* <-- first */
+    CU(cuEventSynchronize(done));
 }
 
 /* Another stream is to go on after the replay. */

@@ -3,7 +3,8 @@
 //
 // A graph was captured with memory of a pool that is not its own any more: the block was freed
 // and another allocation has it, or the recording that had allocated it was destroyed while an
-// executable of its graph went on. The pool's pages stay mapped, so nothing fails. Free the
+// executable of its graph went on; or it is used after the replay, though the capture freed
+// it and another graph has it. The pool's pages stay mapped, so nothing fails. Free the
 // block after the last launch; keep the recording, or replay it with gph_replay_create().
 #include "libgph.h"
 
@@ -59,8 +60,8 @@ static void first(void)
     launch(exec);
 }
 
-/* Its memory is taken while it captures. */
-static gph_recording *record(void)
+/* Its memory is taken while it captures, and freed unless `kept` is to have it. */
+static gph_recording *record(CUdeviceptr *kept)
 {
     gph_capture_options options = GPH_CAPTURE_OPTIONS_INIT;
     gph_capture *capture = NULL;
@@ -70,7 +71,10 @@ static gph_recording *record(void)
     const CUdeviceptr block = take();
     FILL(stream, block, 1);
     COPY(stream, out, block);
-    must(gph_pool_free(pool, block, stream, &error));
+    if (kept)
+        *kept = block;
+    else
+        must(gph_pool_free(pool, block, stream, &error));
     must(gph_capture_finish(capture, &recording, &error));
     return recording;
 }
@@ -79,7 +83,7 @@ static void second(void)
 {
     gph_exec *exec = NULL;
     open_pool();
-    gph_recording *recording = record();
+    gph_recording *recording = record(NULL);
     must(gph_exec_create(gph, gph_recording_graph(recording, 0), NULL, &exec, &error));
     gph_recording_destroy(recording); // <-- second
     FILL(stream, take(), 9);
@@ -87,10 +91,11 @@ static void second(void)
 }
 
 /* The same place takes the block again, as each step does; another takes it after the last
- * launch; a replay keeps what its recording had. */
+ * launch; a replay keeps what its recording had; what one capture freed another has, and is
+ * read. */
 static void near(void)
 {
-    gph_replay *replay = NULL;
+    gph_replay *replay = NULL, *other_replay = NULL;
     gph_exec *exec = NULL;
     CUdeviceptr block = 0;
     open_pool();
@@ -105,12 +110,19 @@ static void near(void)
     CUdeviceptr other = 0;
     must(gph_pool_alloc(pool, BYTES, stream, &other, &error));
     FILL(stream, other, 9);
-    gph_recording *recording = record();
+    gph_recording *recording = record(NULL);
     must(gph_replay_create(recording, NULL, &replay, &error));
     gph_recording_destroy(recording);
-    for (int i = 0; i < LAUNCHES; i++)
+    recording = record(&block);
+    must(gph_replay_create(recording, NULL, &other_replay, &error));
+    gph_recording_destroy(recording);
+    for (int i = 0; i < LAUNCHES; i++) {
         must(gph_replay_launch(replay, stream, &error));
-    printf("%g\n", (double)read_back(out));
+        must(gph_replay_launch(other_replay, stream, &error));
+        SCALE_ADD(stream, out, block, 1);
+        printf("%g %g\n", (double)read_back(out), (double)read_back(block));
+    }
+    gph_replay_destroy(other_replay);
     gph_replay_destroy(replay);
     CU(cuStreamSynchronize(stream));
 }

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules capture.*: what is reported of captures that are wrongly begun, forked, joined and
- * ended, of events in and after them, and of work that they refuse. */
+ * ended, and of work that they refuse. */
 #include "doctor/findings/stacks.h"
 #include "doctor/rules/capture/rules_capture.h"
 
 enum { MAX_MEMBERS = 8 };
-
-/* The capture ends by this; the watch keeps the cause. NULL: it has one already, or no
- * memory. */
-static gphi_draft *first_cause(gphi_rule_run *run, gphi_capture_rule rule,
-                               const gphi_seen *seen, gphi_watch *watch)
-{
-    if (watch && watch->incident) {
-        gphi_watch_noticed(watch, &seen->call);
-        return NULL;
-    }
-    gphi_incident *incident = gphi_capture_tell(run, rule, &seen->call, watch);
-    if (incident && watch)
-        gphi_watch_settle(watch);
-    return incident ? incident->fresh : NULL;
-}
 
 /* ---- begin ---- */
 
@@ -260,7 +245,7 @@ static gphi_draft *unjoined_cause(gphi_rule_run *run, const gphi_seen *seen,
                                   gphi_watch *watch, const gphi_capture_member *first)
 {
     if (!first || watch->incident)
-        return first_cause(run, GPHI_RULE_UNJOINED_FORK, seen, watch);
+        return gphi_first_cause(run, GPHI_RULE_UNJOINED_FORK, seen, watch);
     const bool is_drawn = first->joined.thread != watch->capture->thread;
     const gphi_call *root = is_drawn ? &first->joined : &first->last_work;
     gphi_incident *incident =
@@ -320,7 +305,7 @@ static void tell_unjoined(gphi_rule_run *run, const gphi_seen *seen, gphi_watch 
 
 static void tell_unmatched(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
 {
-    gphi_draft *draft = first_cause(run, GPHI_RULE_UNMATCHED_END, seen, watch);
+    gphi_draft *draft = gphi_first_cause(run, GPHI_RULE_UNMATCHED_END, seen, watch);
     if (!draft || !watch)
         return;
     gphi_cause(draft,
@@ -336,7 +321,7 @@ static void tell_unmatched(gphi_rule_run *run, const gphi_seen *seen, gphi_watch
 static void tell_wrong_thread(gphi_rule_run *run, const gphi_seen *seen,
                               gphi_watch *watch)
 {
-    gphi_draft *draft = first_cause(run, GPHI_RULE_WRONG_THREAD_END, seen, watch);
+    gphi_draft *draft = gphi_first_cause(run, GPHI_RULE_WRONG_THREAD_END, seen, watch);
     if (!draft || !watch)
         return;
     const gphi_capture *capture = watch->capture;
@@ -439,7 +424,7 @@ static void tell_merge(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
                        const gphi_cuda_event *event)
 {
     gphi_watch *other = event ? gphi_watch_of(run->state, event->recorded_in) : NULL;
-    gphi_draft *draft = first_cause(run, GPHI_RULE_MERGE, seen, watch);
+    gphi_draft *draft = gphi_first_cause(run, GPHI_RULE_MERGE, seen, watch);
     if (!draft)
         return;
     gphi_cause(draft,
@@ -465,7 +450,7 @@ static void tell_merge(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *wa
 static void tell_isolation(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch,
                            const gphi_cuda_event *event)
 {
-    gphi_draft *draft = first_cause(run, GPHI_RULE_ISOLATION, seen, watch);
+    gphi_draft *draft = gphi_first_cause(run, GPHI_RULE_ISOLATION, seen, watch);
     if (!draft)
         return;
     const gphi_stream *on = event ? event->recorded_on : NULL;
@@ -502,52 +487,6 @@ void gphi_tell_foreign_event(gphi_rule_run *run, const gphi_seen *seen)
         tell_merge(run, seen, watch, event);
     else
         tell_isolation(run, seen, watch, event);
-}
-
-void gphi_tell_captured_event(gphi_rule_run *run, const gphi_seen *seen,
-                              const gphi_cuda_event *event)
-{
-    gphi_watch *watch = event ? gphi_watch_of(run->state, event->recorded_in) : NULL;
-    const bool breaks = gphi_capture_class(seen->call.call) == GPHI_CLASS_EVENT;
-    if (watch && watch->incident) {
-        gphi_watch_noticed(watch, &seen->call);
-        return;
-    }
-    gphi_draft *draft =
-        first_cause(run, GPHI_RULE_CAPTURED_EVENT, seen, breaks ? watch : NULL);
-    if (!draft)
-        return;
-    gphi_cause(
-        draft,
-        "%s was called for an event that was recorded in a capture that is still open; "
-        "such an event is an edge of the graph: it is never done and has no time.%s",
-        gphi_say_call(&seen->call), breaks ? " The capture has been invalid since." : "");
-    if (event)
-        gphi_evidence_call(draft, &event->recorded, "the event was recorded on %s",
-                           gphi_say_stream(run->model, event->recorded_on));
-    if (watch)
-        gphi_tell_capture(run->model, draft, watch->capture);
-}
-
-/* An edge of a graph was taken for an event. */
-void gphi_tell_event_after(gphi_rule_run *run, const gphi_seen *seen,
-                           const gphi_cuda_event *event)
-{
-    gphi_watch *watch = gphi_watch_of(run->state, seen->capture);
-    if (watch && watch->is_over)
-        watch = NULL;
-    gphi_draft *draft = first_cause(run, GPHI_RULE_EVENT_AFTER, seen, watch);
-    if (!draft)
-        return;
-    gphi_cause(draft,
-               "%s got an event that was last recorded in a capture, and the capture is "
-               "over: nothing ever ran that would set the event.",
-               gphi_say_call(&seen->call));
-    gphi_evidence_call(draft, &event->recorded, "the event was recorded, for the graph");
-    gphi_evidence_call(draft, &event->recorded_in->begin, "that capture began");
-    gphi_evidence_call(draft, &event->recorded_in->end, "and ended");
-    if (watch)
-        gphi_tell_capture(run->model, draft, watch->capture);
 }
 
 /* ---- work ---- */
@@ -591,7 +530,7 @@ static uint64_t foreign_context(const gphi_rule_run *run, const gphi_seen *seen,
 void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch)
 {
     const uint64_t foreign = foreign_context(run, seen, watch);
-    gphi_draft *draft = first_cause(
+    gphi_draft *draft = gphi_first_cause(
         run, foreign ? GPHI_RULE_WRONG_DEVICE : GPHI_RULE_INVALID_WORK, seen, watch);
     if (!draft)
         return;

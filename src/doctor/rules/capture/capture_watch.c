@@ -89,6 +89,19 @@ gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
     return incident;
 }
 
+gphi_draft *gphi_first_cause(gphi_rule_run *run, gphi_capture_rule rule,
+                             const gphi_seen *seen, gphi_watch *watch)
+{
+    if (watch && watch->incident) {
+        gphi_watch_noticed(watch, &seen->call);
+        return NULL;
+    }
+    gphi_incident *incident = gphi_capture_tell(run, rule, &seen->call, watch);
+    if (incident && watch)
+        gphi_watch_settle(watch);
+    return incident ? incident->fresh : NULL;
+}
+
 /* ---- consequences ---- */
 
 void gphi_incident_noticed(gphi_incident *incident, const gphi_call *call)

@@ -191,6 +191,10 @@ typedef struct gphi_capture_state {
  * the capture it ended, or NULL. NULL without memory. */
 gphi_incident *gphi_capture_tell(gphi_rule_run *run, gphi_capture_rule rule,
                                  const gphi_call *root, gphi_watch *watch);
+/* The capture ends by this; the watch keeps the cause. NULL: it has one already, or no
+ * memory. */
+gphi_draft *gphi_first_cause(gphi_rule_run *run, gphi_capture_rule rule,
+                             const gphi_seen *seen, gphi_watch *watch);
 /* Another finding of these rules, at a call. */
 gphi_draft *gphi_capture_find(gphi_rule_run *run, gphi_capture_rule rule,
                               const gphi_call *at, uint64_t key);
@@ -206,16 +210,19 @@ gphi_watch *gphi_watch_at(const gphi_capture_state *state, size_t index);
 
 void gphi_capture_judge(gphi_rule_run *run, const gphi_seen *seen);
 
-/* ---- capture_form.c: those that are not of the matrix ---- */
+/* ---- capture_event.c ---- */
 
-void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen);
-void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch);
-void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch);
 void gphi_tell_event_after(gphi_rule_run *run, const gphi_seen *seen,
                            const gphi_cuda_event *event);
 /* 907. `event` may be NULL. */
 void gphi_tell_captured_event(gphi_rule_run *run, const gphi_seen *seen,
                               const gphi_cuda_event *event);
+
+/* ---- capture_form.c: those that are not of the matrix ---- */
+
+void gphi_tell_begin_on_legacy(gphi_rule_run *run, const gphi_seen *seen);
+void gphi_tell_dropped(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch);
+void gphi_tell_invalid_work(gphi_rule_run *run, const gphi_seen *seen, gphi_watch *watch);
 /* 902, 905 */
 void gphi_tell_foreign_event(gphi_rule_run *run, const gphi_seen *seen);
 /* 903, 904, 908 */

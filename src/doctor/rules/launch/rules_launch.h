@@ -89,12 +89,30 @@ void gphi_launch_fault_event(gphi_rule_run *run, const gphi_event *event);
 /* ---- launch_nodes.c ---- */
 
 /* A node that was taken out of a graph, or an edge: what it lay between is not ordered by it
- * any more. */
+ * any more. Or an edge that was added. */
 typedef struct gphi_launch_cut {
     uint64_t graph, made; /* made: number of the call that made the graph */
+    uint64_t from, to;    /* nodes; of an edge that was added, else 0 */
     gphi_call call;
 } gphi_launch_cut;
 
+/* Before its second launch: one node read what only another after it writes. */
+typedef struct gphi_launch_turned {
+    const gphi_exec_history *exec;
+    uint64_t created;        /* of the executable */
+    uint32_t reader, writer; /* of its touches */
+} gphi_launch_turned;
+
+enum { GPHI_LAUNCH_TURNED = 16 };
+
+typedef struct gphi_launch_edges {
+    gphi_vec cuts;
+    uint32_t turned_count;
+    gphi_launch_turned turned[GPHI_LAUNCH_TURNED];
+} gphi_launch_edges;
+
+void gphi_launch_nodes_init(gphi_rule_run *run);
+void gphi_launch_nodes_fini(gphi_rule_run *run);
 void gphi_launch_nodes(gphi_rule_run *run, const gphi_seen *seen);
 
 /* ---- launch_event.c ---- */

@@ -4,17 +4,27 @@
  *
  *   block b, captured with it, b freed, another gets it, launch       reported at the free
  *   recording destroyed, an executable of its graph launched          at the destruction
+ *   block freed in the capture it was taken in, another capture
+ *   gets it, both free it, work outside uses it                       at the free
  *
  * The same place of the program may get the block again, as a step's input gets that of the
  * step before: then it is as it was. */
+#include "doctor/findings/stacks.h"
 #include "doctor/rules/libgph/rules_libgph.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-enum { LIVE_MAX = 1 << 16, GONE_MAX = 256, EXECS_LOOKED_AT = 256 };
+enum {
+    LIVE_MAX = 1 << 16,
+    GONE_MAX = 256,
+    INSIDE_MAX = 4096,
+    EXECS_LOOKED_AT = 256,
+    POINTERS_MAX = 64
+};
 
 typedef struct block {
-    uint64_t bytes;
+    uint64_t address, bytes; /* bytes 0: nobody has it */
     gphi_call taken;
 } block;
 
@@ -30,11 +40,18 @@ typedef struct gone {
     uint64_t launches;
 } gone;
 
+/* A block that was taken in a capture. */
+typedef struct inside {
+    uint64_t address, bytes;
+    gphi_call taken, freed, other; /* freed: number 0: in use; other: who got it then */
+} inside;
+
 void gphi_libgph_memory_init(gphi_rule_run *run)
 {
     gphi_libgph_memory *state = run->state;
     gphi_vec_init(&state->blocks, run->model->heap, sizeof(block));
     gphi_vec_init(&state->gone, run->model->heap, sizeof(gone));
+    gphi_vec_init(&state->inside, run->model->heap, sizeof(inside));
 }
 
 void gphi_libgph_memory_fini(gphi_rule_run *run)
@@ -42,6 +59,7 @@ void gphi_libgph_memory_fini(gphi_rule_run *run)
     gphi_libgph_memory *state = run->state;
     gphi_vec_fini(&state->blocks);
     gphi_vec_fini(&state->gone);
+    gphi_vec_fini(&state->inside);
 }
 
 static gone *add_gone(gphi_rule_run *run, const gone *new)
@@ -86,7 +104,7 @@ static void given_out(gphi_rule_run *run, uint64_t address, uint64_t bytes,
             gphi_short(run);
     }
     if (known)
-        *known = (block){.bytes = bytes, .taken = *at};
+        *known = (block){.address = address, .bytes = bytes, .taken = *at};
 }
 
 /* What an executable was given between the two calls, and has still. */
@@ -125,6 +143,124 @@ static void taken_back(gphi_rule_run *run, uint64_t address, const gphi_call *at
     known->bytes = 0;
 }
 
+/* ---- blocks of captures ---- */
+
+static void taken_from(gphi_libgph_memory *state, uint64_t address, uint64_t bytes,
+                       const gphi_call *at)
+{
+    GPHI_EACH (inside, one, &state->inside) {
+        if (one->freed.number == 0 || one->other.number != 0 ||
+            !gphi_ranges_meet(one->address, one->bytes, address, bytes))
+            continue;
+        one->other = *at;
+        if (state->passed_until == 0 || one->address < state->passed_from)
+            state->passed_from = one->address;
+        if (one->address + one->bytes > state->passed_until)
+            state->passed_until = one->address + one->bytes;
+    }
+}
+
+static inside *inside_at(gphi_libgph_memory *state, uint64_t address)
+{
+    GPHI_EACH (inside, one, &state->inside)
+        if (one->address == address && one->freed.number == 0)
+            return one;
+    return NULL;
+}
+
+static void taken_inside(gphi_rule_run *run, uint64_t address, uint64_t bytes,
+                         const gphi_call *at)
+{
+    gphi_libgph_memory *state = run->state;
+    inside *known = inside_at(state, address);
+    if (!known && state->inside.count < INSIDE_MAX) {
+        known = gphi_vec_add(&state->inside, 1);
+        if (!known)
+            gphi_short(run);
+    }
+    if (known)
+        *known = (inside){.address = address, .bytes = bytes, .taken = *at};
+}
+
+/* By the program. What libgph frees itself there it lends: outputs of a cache. */
+static void freed_inside(gphi_rule_run *run, uint64_t address, const gphi_call *at)
+{
+    const char *by = gphi_stacks_entered(run->model->stacks, at->stack);
+    inside *known = inside_at(run->state, address);
+    if (known && by && strcmp(by, "gph_pool_free") == 0)
+        known->freed = *at;
+}
+
+/* Whether somebody has it: who uses it may be them. */
+static bool is_taken(const gphi_libgph_memory *state, uint64_t address)
+{
+    GPHI_EACH (const inside, one, &state->inside)
+        if (one->freed.number == 0 && address - one->address < one->bytes)
+            return true;
+    GPHI_EACH (const block, one, &state->blocks)
+        if (address - one->address < one->bytes)
+            return true;
+    return false;
+}
+
+static void report_inside(gphi_rule_run *run, const inside *of, const gphi_call *use)
+{
+    gphi_draft *draft = gphi_finding_begin(run, &of->freed, of->address);
+    gphi_cause(draft,
+               "a block of %s of a pool at 0x%" PRIx64 " was taken and freed in a "
+               "capture, so that graphs of the pool may have it from there on, and one "
+               "got it; %s then used it, though nobody had it any more: what lies there "
+               "is what the graph that was launched last has put there",
+               gphi_say_bytes(of->bytes), of->address, gphi_say_call(use));
+    gphi_evidence(draft, "the block was taken at %s",
+                  gphi_say_place(run->model, &of->taken));
+    gphi_evidence(draft, "another got it at %s", gphi_say_place(run->model, &of->other));
+    gphi_evidence_call(draft, use, "it was used after that by");
+    gphi_fix(draft,
+             "Here: do not free in the capture what is used after the replay; free "
+             "it when the replay is destroyed.");
+}
+
+static void used(gphi_rule_run *run, const gphi_call *use, uint64_t address)
+{
+    gphi_libgph_memory *state = run->state;
+    if (address - state->passed_from >= state->passed_until - state->passed_from)
+        return;
+    for (size_t i = state->inside.count; i-- > 0;) {
+        inside *one = gphi_vec_at(&state->inside, i);
+        if (one->other.number == 0 || address - one->address >= one->bytes)
+            continue;
+        const gphi_allocation *memory = gphi_model_memory(run->model, address, false);
+        if (memory && memory->allocated.number < one->freed.number &&
+            !is_taken(state, address))
+            report_inside(run, one, use);
+        return;
+    }
+}
+
+/* Work that the program starts itself, in a capture or not: libgph's own is right. */
+static void look_at_use(gphi_rule_run *run, const gphi_seen *seen)
+{
+    const gphi_libgph_memory *state = run->state;
+    gphi_touch touches[POINTERS_MAX];
+    gphi_call_ranges ranges;
+    if (state->passed_until == 0 || !seen->work || seen->exec || seen->call.result != 0 ||
+        gphi_stacks_entered(run->model->stacks, seen->call.stack))
+        return;
+    const uint32_t count =
+        gphi_call_is_kernel(seen->call.call)
+            ? gphi_call_pointers(run->model, seen, touches, POINTERS_MAX)
+            : 0;
+    for (uint32_t i = 0; i < count; i++)
+        used(run, &seen->call, touches[i].address);
+    if (!gphi_call_ranges_of(seen, &ranges))
+        return;
+    if (ranges.read_bytes != 0)
+        used(run, &seen->call, ranges.read);
+    if (ranges.write_bytes != 0)
+        used(run, &seen->call, ranges.write);
+}
+
 /* ---- recordings ---- */
 
 /* Executables that were made of its graph and are not its replays, which go with it. */
@@ -149,12 +285,19 @@ void gphi_libgph_memory_event(gphi_rule_run *run, const gphi_event *event)
     const uint64_t first = gphi_event_word(event, 0), bytes = gphi_event_word(event, 1);
     if (event->id == GPHI_NOTE_LEFT)
         left(run, first, &at);
-    else if (event->id == GPHI_NOTE_BLOCK && gphi_event_word(event, 2) == 0) {
-        if (bytes != 0)
-            given_out(run, first, bytes, &at);
-        else
-            taken_back(run, first, &at);
-    }
+    if (event->id != GPHI_NOTE_BLOCK)
+        return;
+    const bool is_inside = gphi_event_word(event, 2) != 0;
+    if (bytes != 0)
+        taken_from(run->state, first, bytes, &at);
+    if (bytes != 0 && is_inside)
+        taken_inside(run, first, bytes, &at);
+    else if (bytes != 0)
+        given_out(run, first, bytes, &at);
+    else if (is_inside)
+        freed_inside(run, first, &at);
+    else
+        taken_back(run, first, &at);
 }
 
 /* ---- launches, and the end ---- */
@@ -163,6 +306,7 @@ void gphi_libgph_memory_call(gphi_rule_run *run, const gphi_seen *seen)
 {
     gphi_libgph_memory *state = run->state;
     const gphi_exec_history *exec = run->history->launched;
+    look_at_use(run, seen);
     if (!exec)
         return;
     GPHI_EACH (gone, one, &state->gone) {

@@ -60,7 +60,9 @@ void gphi_libgph_bypass_call(gphi_rule_run *run, const gphi_seen *seen);
 
 typedef struct gphi_libgph_memory {
     gphi_map by_address; /* of blocks in use, in `blocks` */
-    gphi_vec blocks, gone;
+    gphi_vec blocks, gone, inside;
+    /* where blocks lie that were freed in their capture and that others got; until 0: none */
+    uint64_t passed_from, passed_until;
 } gphi_libgph_memory;
 
 void gphi_libgph_memory_init(gphi_rule_run *run);
