@@ -339,7 +339,7 @@ static int look(what is, uint64_t number, bool *is_true)
     return result;
 }
 
-/* Who runs it has the lock. Not in a child of whoever has asked for it, nor in another thread
+/* The caller has the lock. Not in a child of whoever has asked for it, nor in another thread
  * that the interpreter takes for its main one. */
 static int run(what is, uint64_t number)
 {
