@@ -45,6 +45,31 @@ static const char counts[] =
           "WAIT:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p3, %r5, %r6;\n"
           "@%p3 bra WAIT;\nst.shared.u32 [s], %r5;\nJOIN:\n" END;
 
+/* Cooperative groups' barrier of a grid: one thread of a block, of any shape, adds to a word
+ * whose top bit changes when the last block has come. All have counted before. */
+#define GRID(condition)                                                                  \
+    BEGIN "mov.u32 %r9, %tid.y;\nmov.u32 %r10, %tid.z;\nmov.u32 %r16, %ntid.y;\n"        \
+          "mov.u32 %r17, %ntid.z;\nmul.lo.u32 %r18, %r3, %r16;\n"                        \
+          "mul.lo.u32 %r18, %r18, %r17;\nmad.lo.u32 %r19, %r10, %r16, %r9;\n"            \
+          "mad.lo.u32 %r19, %r19, %r3, %r1;\nmad.lo.u32 %r19, %r2, %r18, %r19;\n"        \
+          "mul.wide.u32 %rd5, %r19, 4;\nadd.u64 %rd6, %rd1, %rd5;\n"                     \
+          "atom.global.add.u32 %r5, [%rd2+4], 1;\nbar.sync 0;\n" condition               \
+          "@%p1 bra JOIN;\nmov.u32 %r13, %nctaid.x;\nmov.u32 %r14, -2147483647;\n"       \
+          "sub.s32 %r14, %r14, %r13;\nsetp.eq.u32 %p2, %r2, 0;\n"                        \
+          "selp.b32 %r15, %r14, 1, %p2;\natom.add.release.gpu.u32 %r5, [%rd2], %r15;\n"  \
+          "WAIT:\nld.acquire.gpu.u32 %r6, [%rd2];\nxor.b32 %r6, %r6, %r5;\n"             \
+          "setp.gt.s32 %p3, %r6, -1;\n@%p3 bra WAIT;\nJOIN:\nbar.sync 0;\n"              \
+          "ld.global.u32 %r7, [%rd2+4];\nst.global.u32 [%rd6], %r7;\nret;\n}\n"
+static const char grid_barrier[] = GRID("neg.s32 %r11, %r9;\nadd.s32 %r12, %r1, %r10;\n"
+                                        "setp.ne.s32 %p1, %r12, %r11;\n");
+static const char one_off[] = GRID("neg.s32 %r11, %r9;\nadd.s32 %r12, %r1, %r10;\n"
+                                   "add.s32 %r12, %r12, -1;\n"
+                                   "setp.ne.s32 %p1, %r12, %r11;\n");
+static const char differences[] = GRID("sub.s32 %r12, %r1, %r10;\n"
+                                       "setp.ne.s32 %p1, %r12, %r9;\n");
+static const char floats[] = GRID("add.f32 %r12, %r1, %r10;\nadd.s32 %r12, %r12, %r9;\n"
+                                  "setp.ne.s32 %p1, %r12, 0;\n");
+
 /* The same after a shuffle: warps in turn where the wait is right after a barrier, and not
  * where it is for what later warps have yet to do. */
 #define SHUFFLE "shfl.sync.bfly.b32 %r12, %r1, 1, 31, -1;\n"
@@ -149,6 +174,25 @@ static void rows_of_a_block_may_wait_for_each_other(void)
     kernel_close(unit);
 }
 
+static void a_grid_waits_for_all_its_blocks(void)
+{
+    kernel_unit *unit = open(grid_barrier, PTX_PATH_FAST);
+    CHECK(!soft_code_kernel(unit->code, 0)->one_row);
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        unit->workers = workers;
+        const kernel_call call = {
+            .name = "k", .grid = {9}, .block = {8, 2, 3}, .cooperative = 1};
+        run(unit, &call);
+        for (uint32_t i = 0; i < 9 * 48; i++)
+            CHECK(out[i] == 9 * 48);
+        CHECK(state[0] == 0x80000000u);
+    }
+    kernel_close(unit);
+    kernel_close(open(one_off, PTX_PATH_SLOW));
+    kernel_close(open(differences, PTX_PATH_SLOW));
+    kernel_close(open(floats, PTX_PATH_SLOW));
+}
+
 static void threads_that_may_wait_for_their_block_are_run_one_by_one(void)
 {
     kernel_close(open(several, PTX_PATH_SLOW));
@@ -162,6 +206,7 @@ int main(void)
     RUN(the_others_have_done_what_stands_before);
     RUN(warps_run_in_turn_where_they_may);
     RUN(rows_of_a_block_may_wait_for_each_other);
+    RUN(a_grid_waits_for_all_its_blocks);
     RUN(threads_that_may_wait_for_their_block_are_run_one_by_one);
     return test_done();
 }

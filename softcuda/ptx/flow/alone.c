@@ -13,27 +13,73 @@
  * is written, and they write nothing after it until the barrier, which waits for the
  * thread. So the block may run region by region, and stops as a whole where it waits. Of
  * blocks with several rows several threads have the same threadIdx.x, and one might wait
- * for another: such launches run thread by thread. */
+ * for another: such launches run thread by thread, but where the branch asks for all three
+ * indices. */
 #include "softcuda/ptx/flow/flow.h"
 
-/* Whether predicate `reg` is `threadIdx.x == k` (1), `!=` (-1), or neither (0). */
-static int picks_one(const ptx_shape *s, uint32_t reg)
+/* What a register is, as a sum: how often each of threadIdx.x, y and z, and a number. */
+struct sum {
+    int64_t x, y, z, number;
+};
+
+static bool is_word(uint8_t type)
+{
+    return type == PTX_U32 || type == PTX_S32 || type == PTX_B32;
+}
+
+static bool add_up(const ptx_shape *s, const ptx_operand *o, int sign, uint32_t depth,
+                   struct sum *sum)
+{
+    if (o->kind == PTX_OPERAND_INT) {
+        sum->number += sign * o->imm;
+        return true;
+    }
+    if (o->kind == PTX_OPERAND_SREG) {
+        int64_t *to = o->index == PTX_SREG_TID_X   ? &sum->x
+                      : o->index == PTX_SREG_TID_Y ? &sum->y
+                      : o->index == PTX_SREG_TID_Z ? &sum->z
+                                                   : NULL;
+        if (to)
+            *to += sign;
+        return to != NULL;
+    }
+    if (depth == 0 || o->kind != PTX_OPERAND_REG || o->negate ||
+        !s->regs[o->index].strict)
+        return false;
+    const ptx_insn *insn = &s->function->insns[s->regs[o->index].def];
+    const ptx_operand *from = &s->function->operands[insn->operand + 1];
+    if (insn->guarded || insn->mod_count != 0 || !is_word(insn->types[0]))
+        return false;
+    switch (insn->opcode) {
+    case PTX_OP_MOV:
+        return insn->operand_count == 2 && add_up(s, from, sign, depth - 1, sum);
+    case PTX_OP_NEG: return add_up(s, from, -sign, depth - 1, sum);
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+        return add_up(s, from, sign, depth - 1, sum) &&
+               add_up(s, from + 1, insn->opcode == PTX_OP_ADD ? sign : -sign, depth - 1,
+                      sum);
+    default: return false;
+    }
+}
+
+/* Whether predicate `reg` is `threadIdx.x == k` (1), `!=` (-1), or neither (0); or
+ * `threadIdx.x + threadIdx.y + threadIdx.z == 0`, which is one thread of a block of any
+ * shape, as that in which cooperative groups wait for a grid. */
+static int picks_one(const ptx_shape *s, uint32_t reg, bool *of_any_shape)
 {
     if (!s->regs[reg].strict)
         return 0;
     const ptx_insn *insn = &s->function->insns[s->regs[reg].def];
     const ptx_operand *o = &s->function->operands[insn->operand];
+    struct sum sum = {0};
     if (insn->opcode != PTX_OP_SETP || insn->guarded || insn->mod_count != 1 ||
-        insn->operand_count != 3 || o[0].pair || o[2].kind != PTX_OPERAND_INT)
+        insn->operand_count != 3 || o[0].pair || !add_up(s, &o[1], 1, 8, &sum) ||
+        !add_up(s, &o[2], -1, 8, &sum))
         return 0;
-    const ptx_operand *x = &o[1];
-    if (x->kind == PTX_OPERAND_REG && !x->negate && s->regs[x->index].strict) {
-        const ptx_insn *mov = &s->function->insns[s->regs[x->index].def];
-        if (mov->opcode != PTX_OP_MOV || mov->guarded || mov->operand_count != 2)
-            return 0;
-        x = &s->function->operands[mov->operand + 1];
-    }
-    if (x->kind != PTX_OPERAND_SREG || x->index != PTX_SREG_TID_X)
+    const bool one = sum.x == 1 || sum.x == -1;
+    *of_any_shape = one && sum.y == sum.x && sum.z == sum.x && sum.number == 0;
+    if (!*of_any_shape && (!one || sum.y != 0 || sum.z != 0))
         return 0;
     const ptx_modifier compare = (ptx_modifier)insn->mods[0];
     return compare == PTX_MOD_EQ ? 1 : compare == PTX_MOD_NE ? -1 : 0;
@@ -87,7 +133,7 @@ static bool is_quiet(const ptx_shape *s, uint32_t block, bool back)
 }
 
 /* Where it waits, or SHAPE_NONE. */
-static uint32_t alone_from(const ptx_shape *s, uint32_t loop)
+static uint32_t alone_from(const ptx_shape *s, uint32_t loop, bool *of_any_shape)
 {
     const uint32_t head = s->loops[loop].head;
     uint32_t d = head;
@@ -96,7 +142,7 @@ static uint32_t alone_from(const ptx_shape *s, uint32_t loop)
     const ptx_flow_block *branch = &s->blocks[d];
     if (branch->divergent || branch->end != SHAPE_BRANCH || branch->succ_count != 2)
         return SHAPE_NONE;
-    const int picks = picks_one(s, branch->reg);
+    const int picks = picks_one(s, branch->reg, of_any_shape);
     if (picks == 0)
         return SHAPE_NONE;
     const uint32_t way = (picks > 0) != (branch->negate != 0) ? 0 : 1;
@@ -112,9 +158,11 @@ static uint32_t alone_from(const ptx_shape *s, uint32_t loop)
 
 bool ptx_waits_alone(ptx_shape *s, uint32_t loop)
 {
-    if (alone_from(s, loop) == SHAPE_NONE)
+    bool of_any_shape = false;
+    if (alone_from(s, loop, &of_any_shape) == SHAPE_NONE)
         return false;
     s->alone = 1;
+    s->one_row |= !of_any_shape;
     return true;
 }
 
@@ -124,7 +172,9 @@ bool ptx_waits_by_warps(const ptx_shape *s)
     for (uint32_t l = 0; l < s->loop_count; l++) {
         if (!s->loops[l].spins)
             continue;
-        const uint32_t body = s->loops[l].uniform ? SHAPE_NONE : alone_from(s, l);
+        bool of_any_shape = false;
+        const uint32_t body =
+            s->loops[l].uniform ? SHAPE_NONE : alone_from(s, l, &of_any_shape);
         if (body == SHAPE_NONE || !is_quiet(s, s->blocks[body].pred[0], true))
             return false;
     }
@@ -134,7 +184,8 @@ bool ptx_waits_by_warps(const ptx_shape *s)
 /* The thread waits once all others of its block have come as far. */
 void ptx_force_waits(ptx_shape *s)
 {
+    bool of_any_shape = false;
     for (uint32_t l = 0; l < s->loop_count && s->alone; l++)
         if (s->loops[l].spins && !s->loops[l].uniform)
-            s->forced[alone_from(s, l)] = 1;
+            s->forced[alone_from(s, l, &of_any_shape)] = 1;
 }

@@ -182,6 +182,7 @@ typedef struct ptx_shape {
     uint8_t has_live;   /* threads may end early: an array of live flags */
     uint8_t by_warp;    /* planned for the 32 threads of a warp, not for a block */
     uint8_t alone;      /* a thread waits for other blocks: see alone.c */
+    uint8_t one_row;    /* it is one thread where the block has one row alone */
     uint8_t has_phases; /* by_warp: there are barriers */
     uint8_t long_rows;  /* %row.x threads along x, of several blocks: see follow.c */
     uint8_t lanes;      /* by_warp: 32, or SHAPE_STRIP threads of a row */

@@ -273,7 +273,7 @@ static void write_kernel(ptx_build *p, ptx_shape *s, ptx_kernel *k)
     if (!s->slow_reason) {
         k->path = PTX_PATH_FAST;
         ptx_plan_forms(s);
-        k->one_row = s->alone;
+        k->one_row = s->one_row;
         k->long_rows = s->long_rows;
         if (writes(p))
             ptx_write_forms(s);
