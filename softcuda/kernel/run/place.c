@@ -131,6 +131,28 @@ SOFT_TEXT void *soft_text_copy(void *to, const void *from, size_t bytes)
     return to;
 }
 
+SOFT_TEXT uint64_t soft_text_load(const void *from, size_t bytes)
+{
+    uint64_t value = 0;
+    switch (bytes) {
+    case 8: __builtin_memcpy(&value, from, 8); break;
+    case 4: __builtin_memcpy(&value, from, 4); break;
+    case 2: __builtin_memcpy(&value, from, 2); break;
+    default: __builtin_memcpy(&value, from, 1);
+    }
+    return value;
+}
+
+SOFT_TEXT void soft_text_store(void *to, uint64_t value, size_t bytes)
+{
+    switch (bytes) {
+    case 8: __builtin_memcpy(to, &value, 8); break;
+    case 4: __builtin_memcpy(to, &value, 4); break;
+    case 2: __builtin_memcpy(to, &value, 2); break;
+    default: __builtin_memcpy(to, &value, 1);
+    }
+}
+
 /* Forwards like a copy unless the end of the source would be overwritten first. */
 SOFT_TEXT void *soft_text_move(void *to, const void *from, size_t bytes)
 {

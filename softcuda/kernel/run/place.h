@@ -30,6 +30,9 @@ bool soft_place_holds(uintptr_t pc);
 void *soft_text_copy(void *to, const void *from, size_t bytes);
 void *soft_text_move(void *to, const void *from, size_t bytes);
 void *soft_text_fill(void *to, int value, size_t bytes);
+/* A number of 1, 2, 4 or 8 bytes. */
+uint64_t soft_text_load(const void *from, size_t bytes);
+void soft_text_store(void *to, uint64_t value, size_t bytes);
 int soft_text_compare(const void *a, const void *b, size_t bytes);
 /* strnlen() */
 size_t soft_text_length(const char *text, size_t most);

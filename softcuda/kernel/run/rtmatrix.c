@@ -9,6 +9,8 @@
  *
  * Those of wmma are tiles of these: see wmma_place(). Memory is read and
  * written by functions whose faults are the kernel's. */
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "softcuda/kernel/run/lanes.h"
@@ -22,6 +24,7 @@
 /* What a warp brings, and where results go: see ptx_rt_matrix(). */
 struct work {
     ptx_matrix form;
+    uint64_t word; /* the same, packed */
     ptx_block *block;
     unsigned char *slots;
     uint32_t active, first, line;
@@ -151,70 +154,154 @@ static uint32_t order_of(const struct view *v, uint32_t all, uint32_t k)
     return k % 4 / 2 * (all / 2) + k / 4 * 2 + k % 2;
 }
 
+/* Where a matrix operation finds an element: of a product, its place in soft_tensor's
+ * array; of a fragment in memory, its row and column. b1: a word's stay together. */
+static uint32_t target_of(const ptx_matrix *x, const struct view *v, uint32_t lane,
+                          uint32_t r, uint32_t e)
+{
+    const struct place p = place_of(x, v, lane, r, e);
+    const uint32_t step = v->type == PTX_ELEMENT_B1 ? 32 : 1;
+    if (x->op != PTX_MATRIX_MMA)
+        return p.row << 8 | p.column;
+    if (v->which == 'a')
+        return p.row * (v->columns / step) +
+               order_of(v, v->columns / step, p.column / step);
+    if (v->which == 'b')
+        return p.column * (v->rows / step) + order_of(v, v->rows / step, p.row / step);
+    return p.row * v->columns + p.column;
+}
+
+/* The registers before it are copies of those after it. */
+static uint32_t first_register(const struct view *v)
+{
+    const uint32_t distinct = v->rows * v->columns / (LANES * v->per_register);
+    return distinct == 0 || distinct > v->registers ? 0 : v->registers - distinct;
+}
+
+/* Working a target out takes longer than what is done there. So each fragment of a form
+ * has a table, made once and kept: targets by register, lane and element. */
+struct map {
+    uint64_t key;
+    uint16_t target[];
+};
+
+#define MAPS 256u
+static struct map *_Atomic maps[MAPS];
+
+static struct map *make_map(const ptx_matrix *x, const struct view *v, uint64_t key)
+{
+    const uint32_t count = v->registers * LANES * v->per_register;
+    struct map *m = malloc(sizeof(*m) + count * sizeof(m->target[0]));
+    if (!m)
+        return NULL;
+    m->key = key;
+    uint16_t *to = m->target;
+    for (uint32_t r = 0; r < v->registers; r++)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            for (uint32_t e = 0; e < v->per_register; e++)
+                *to++ = (uint16_t)target_of(x, v, lane, r, e);
+    return m;
+}
+
+/* NULL: there is no room or memory for it. */
+static const uint16_t *map_of(const struct work *w, const struct view *v)
+{
+    const uint64_t key = w->word << 2 | (uint64_t)(v->which - 'a');
+    const uint32_t start = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 56) % MAPS;
+    for (uint32_t i = 0; i < MAPS; i++) {
+        struct map *_Atomic *at = &maps[(start + i) % MAPS];
+        struct map *m = atomic_load_explicit(at, memory_order_acquire);
+        if (!m) {
+            struct map *made = make_map(&w->form, v, key);
+            if (!made)
+                return NULL;
+            if (atomic_compare_exchange_strong(at, &m, made))
+                return made->target;
+            free(made);
+        }
+        if (m->key == key)
+            return m->target;
+    }
+    return NULL;
+}
+
+/* Targets of a register's elements from the first lane on; `room` is for those that have
+ * no table. */
+static const uint16_t *targets_of(const struct work *w, const struct view *v,
+                                  const uint16_t *map, uint32_t r, uint16_t *room)
+{
+    const uint32_t n = v->per_register;
+    if (map)
+        return &map[r * LANES * n];
+    for (uint32_t i = 0; i < LANES * n; i++)
+        room[i] = (uint16_t)target_of(&w->form, v, i / n, r, i % n);
+    return room;
+}
+
+#define TARGETS_MAX (LANES * 32u) /* of a register: b1 */
+
 /* a or b out of registers. b1: elements of a word stay together. */
 static void gather(const struct work *w, const struct view *v, uint32_t slot,
                    soft_tensor *t)
 {
-    const uint32_t bits = ptx_element_bits(v->type);
-    const uint32_t k =
-        v->which == 'a' ? v->columns / (v->type == PTX_ELEMENT_B1 ? 32 : 1) : t->k;
+    const uint32_t bits = ptx_element_bits(v->type), n = v->per_register;
     const uint32_t step = v->type == PTX_ELEMENT_B1 ? 32 : 1;
-    for (uint32_t r = 0; r < v->registers; r++)
-        for (uint32_t lane = 0; lane < LANES; lane++)
-            for (uint32_t e = 0; e < v->per_register; e += step) {
-                const struct place p = place_of(&w->form, v, lane, r, e);
-                const uint32_t at = v->which == 'a'
-                                        ? p.row * k + order_of(v, k, p.column / step)
-                                        : p.column * k + order_of(v, k, p.row / step);
-                if (bits == 64) {
-                    double *to = v->which == 'a' ? t->a.doubles : t->b.doubles;
-                    memcpy(&to[at], &lanes64(w, slot + r)[lane], 8);
-                    continue;
-                }
-                const uint32_t word = lanes32(w, slot + r)[lane];
-                const uint32_t value = step == 32 ? word : field_of(word, e, bits);
-                if (is_int(v->type))
-                    (v->which == 'a' ? t->a.ints : t->b.ints)[at] =
-                        int_of(value, v->type);
-                else
-                    (v->which == 'a' ? t->a.bits : t->b.bits)[at] = value;
-            }
+    const uint16_t *map = map_of(w, v);
+    const bool is_a = v->which == 'a', ints = is_int(v->type);
+    for (uint32_t r = first_register(v); r < v->registers; r++) {
+        uint16_t room[TARGETS_MAX];
+        const uint16_t *at = targets_of(w, v, map, r, room);
+        const uint32_t *words = lanes32(w, slot + r);
+        for (uint32_t i = 0; i < LANES * n; i += step) {
+            const uint32_t value = bits >= 32 || step == 32
+                                       ? words[i / n]
+                                       : field_of(words[i / n], i % n, bits);
+            if (bits == 64)
+                memcpy(is_a ? &t->a.doubles[at[i]] : &t->b.doubles[at[i]],
+                       &lanes64(w, slot + r)[i], 8);
+            else if (ints)
+                (is_a ? t->a.ints : t->b.ints)[at[i]] = int_of(value, v->type);
+            else
+                (is_a ? t->a.bits : t->b.bits)[at[i]] = value;
+        }
+    }
 }
 
 static void gather_addend(const struct work *w, uint32_t slot, soft_tensor *t)
 {
     const struct view v = view_of(&w->form, 'c');
-    const uint32_t bits = ptx_element_bits(v.type);
-    for (uint32_t r = 0; r < v.registers; r++)
-        for (uint32_t lane = 0; lane < LANES; lane++)
-            for (uint32_t e = 0; e < v.per_register; e++) {
-                const struct place p = place_of(&w->form, &v, lane, r, e);
-                const uint32_t at = p.row * t->n + p.column;
-                if (bits == 64)
-                    memcpy(&t->c.doubles[at], &lanes64(w, slot + r)[lane], 8);
-                else
-                    t->c.bits[at] = field_of(lanes32(w, slot + r)[lane], e, bits);
-            }
+    const uint32_t bits = ptx_element_bits(v.type), n = v.per_register;
+    const uint16_t *map = map_of(w, &v);
+    for (uint32_t r = 0; r < v.registers; r++) {
+        uint16_t room[TARGETS_MAX];
+        const uint16_t *at = targets_of(w, &v, map, r, room);
+        for (uint32_t i = 0; i < LANES * n; i++) {
+            if (bits == 64)
+                memcpy(&t->c.doubles[at[i]], &lanes64(w, slot + r)[i], 8);
+            else
+                t->c.bits[at[i]] = field_of(lanes32(w, slot + r)[i / n], i % n, bits);
+        }
+    }
 }
 
 static void scatter_result(const struct work *w, const soft_tensor *t)
 {
     const struct view v = view_of(&w->form, 'd');
-    const uint32_t bits = ptx_element_bits(v.type);
-    for (uint32_t r = 0; r < v.registers; r++)
+    const uint32_t bits = ptx_element_bits(v.type), n = v.per_register;
+    const uint16_t *map = map_of(w, &v);
+    for (uint32_t r = 0; r < v.registers; r++) {
+        uint16_t room[TARGETS_MAX];
+        const uint16_t *at = targets_of(w, &v, map, r, room);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint32_t word = 0;
-            for (uint32_t e = 0; e < v.per_register; e++) {
-                const struct place p = place_of(&w->form, &v, lane, r, e);
-                const uint32_t at = p.row * t->n + p.column;
-                if (bits == 64)
-                    memcpy(&lanes64(w, r)[lane], &t->d.doubles[at], 8);
-                else
-                    word |= t->d.bits[at] << (e * (bits & 31));
-            }
+            for (uint32_t e = 0; e < n && bits != 64; e++)
+                word |= t->d.bits[at[lane * n + e]] << (e * (bits & 31));
             if (bits != 64)
                 lanes32(w, r)[lane] = word;
+            else
+                memcpy(&lanes64(w, r)[lane], &t->d.doubles[at[lane]], 8);
         }
+    }
 }
 
 /* Four bits of metadata for each four numbers of A (two of tf32): two indices. Of 16 bits
@@ -354,7 +441,7 @@ static void transpose(const struct work *w)
 /* One word of a wmma fragment, element by element: its elements need not lie side by
  * side. Strides are in elements; those of less than a byte come in whole words. */
 static void move_word(const struct work *w, const struct view *v, uint32_t lane,
-                      uint32_t r, bool write)
+                      uint32_t r, const uint16_t *targets, bool write)
 {
     const uint32_t addresses = v->registers;
     const uint32_t bits = ptx_element_bits(v->type), bytes = bits < 8 ? 4 : bits / 8;
@@ -367,18 +454,14 @@ static void move_word(const struct work *w, const struct view *v, uint32_t lane,
     if (!write)
         word = 0;
     for (uint32_t e = 0; e < v->per_register; e += step) {
-        const struct place p = wmma_place(v, lane, r, e);
-        const uint64_t at =
-            by_column ? p.column * stride + p.row : p.row * stride + p.column;
+        const uint32_t row = targets[e] >> 8, column = targets[e] & 255u;
+        const uint64_t at = by_column ? column * stride + row : row * stride + column;
         unsigned char *there = reach(w, lane, base + at * bits / 8, bytes, write);
-        uint64_t value = word >> (bits == 64 ? 0 : e * bits);
+        const uint64_t value = word >> (bits == 64 ? 0 : e * bits);
         if (write)
-            soft_text_copy(there, &value, bytes);
-        else {
-            value = 0;
-            soft_text_copy(&value, there, bytes);
-            word |= value << (bits == 64 ? 0 : e * bits);
-        }
+            soft_text_store(there, value, bytes);
+        else
+            word |= soft_text_load(there, bytes) << (bits == 64 ? 0 : e * bits);
     }
     if (write)
         return;
@@ -391,10 +474,18 @@ static void move_word(const struct work *w, const struct view *v, uint32_t lane,
 static void move_fragment(const struct work *w, bool write)
 {
     const struct view v = view_of(&w->form, (char)('a' + w->form.which));
-    for (uint32_t r = 0; r < v.registers; r++)
+    const uint16_t *map = map_of(w, &v);
+    const uint32_t from = write ? 0 : first_register(&v), distinct = v.registers - from;
+    for (uint32_t r = from; r < v.registers; r++) {
+        uint16_t room[TARGETS_MAX];
+        const uint16_t *targets = targets_of(w, &v, map, r, room);
         for (uint32_t lane = 0; lane < LANES; lane++)
             if (w->active >> lane & 1)
-                move_word(w, &v, lane, r, write);
+                move_word(w, &v, lane, r, &targets[lane * v.per_register], write);
+    }
+    for (uint32_t r = from; r-- > 0;) /* copies: `distinct` registers on */
+        memcpy(w->slots + r * SLOT_BYTES, w->slots + (r + distinct) * SLOT_BYTES,
+               SLOT_BYTES);
 }
 
 /* ---- entries ----------------------------------------------------------------------- */
@@ -415,6 +506,7 @@ void ptx_rt_matrix(ptx_block *block, uint64_t word, uint32_t active, uint32_t fi
                    uint32_t line, uint32_t has_stride, void *slots)
 {
     const struct work w = {.form = ptx_matrix_unpack(word),
+                           .word = word,
                            .block = block,
                            .slots = slots,
                            .active = active,
@@ -459,6 +551,7 @@ void soft_warp_matrix(soft_lane *warp, uint32_t there, ptx_block *block)
     while (!(there >> one & 1))
         one++;
     struct work w = {.form = ptx_matrix_unpack(warp[one].matrix),
+                     .word = warp[one].matrix,
                      .block = block,
                      .slots = slots,
                      .active = there,

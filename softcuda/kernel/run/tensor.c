@@ -64,8 +64,21 @@ struct number {
     bool is_nan, is_infinite;
 };
 
+static struct number take_float_apart(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    const int field = (int)(bits >> 23 & 255);
+    return (struct number){.value = (double)value,
+                           .exponent = (bits & 0x7fffffff) == 0 ? EXPONENT_NONE
+                                       : field                  ? field - 127
+                                                                : -126};
+}
+
 static struct number take_apart(uint32_t bits, ptx_element type)
 {
+    if (type == PTX_ELEMENT_F32 && (~bits & 0x7f800000) != 0)
+        return take_float_apart(bits);
     const struct format *f = &formats[type];
     const uint32_t mask = (1u << f->mantissa) - 1, top = (1u << f->exponent) - 1;
     if (type == PTX_ELEMENT_TF32)
@@ -120,12 +133,12 @@ static uint32_t round_to_f16(double value)
         return sign | 0x7c00u;
     if (size == 0)
         return sign;
-    int exponent;
-    (void)frexp(size, &exponent); /* size = f * 2^exponent, f in [1/2, 1) */
-    int unit = exponent - 11;
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof(bits));
+    int unit = (int)(bits >> 52) - 1023 - 10;
     if (unit < -24)
         unit = -24;
-    const double units = rint(ldexp(size, -unit));
+    const double units = size * power_of_two(-unit) + 0x1p52 - 0x1p52;
     if (unit == -24)
         return sign | (uint32_t)units;
     return sign | (((uint32_t)(unit + 24) << 10) + (uint32_t)units);
@@ -156,6 +169,7 @@ static bool needs_double(ptx_element type)
     return type == PTX_ELEMENT_BF16 || type == PTX_ELEMENT_TF32;
 }
 
+/* A by rows, B by rows, too: a register has neighboring columns of it. */
 struct operands {
     union {
         float small[SOFT_TENSOR_ELEMENTS]; /* of formats whose products are floats */
@@ -165,18 +179,68 @@ struct operands {
     bool any_special;
 };
 
-static void read_operand(const uint32_t *bits, uint32_t count, ptx_element type,
-                         struct operands *out)
+#define RUN 8u /* what the columns of B are a multiple of */
+
+/* RUN numbers of the formats whose products are floats, as take_apart() does: without
+ * branches, so that they are done as vectors. */
+static bool take_run_apart(const uint32_t *bits, const struct format *f, float *value,
+                           int16_t *exponent)
 {
-    out->any_special = false;
-    for (uint32_t i = 0; i < count; i++) {
+    const uint32_t mask = (1u << f->mantissa) - 1, top = (1u << f->exponent) - 1;
+    const int32_t bias = (int32_t)(top >> 1), mantissa = (int32_t)f->mantissa;
+    const uint32_t sign = f->mantissa + f->exponent;
+    const uint32_t special = f->has_infinity ? top << f->mantissa : (1u << sign) - 1;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < RUN; i++) {
+        const uint32_t field = bits[i] >> mantissa & top;
+        const uint32_t is_subnormal = field == 0;
+        const uint32_t whole = (bits[i] & mask) | (1 - is_subnormal) << mantissa;
+        const int32_t e = (int32_t)(field + is_subnormal) - bias;
+        const uint32_t unit = (uint32_t)(e - mantissa + 127) << 23;
+        float scale;
+        memcpy(&scale, &unit, sizeof(scale));
+        const float size = (float)(int32_t)whole * scale;
+        const uint32_t word = bits_of(size) | (bits[i] >> sign & 1) << 31;
+        memcpy(&value[i], &word, sizeof(word));
+        exponent[i] = (int16_t)(whole == 0 ? EXPONENT_NONE : e);
+        found |= (bits[i] & special) == special;
+    }
+    return found != 0;
+}
+
+static void take_large_apart(const uint32_t *bits, ptx_element type, double *value,
+                             int16_t *exponent, bool *any_special)
+{
+    for (uint32_t i = 0; i < RUN; i++) {
         const struct number x = take_apart(bits[i], type);
+        value[i] = x.value;
+        exponent[i] = (int16_t)x.exponent;
+        *any_special |= x.is_nan | x.is_infinite;
+    }
+}
+
+/* `lines` lines of k numbers each; number k of line i goes to [i * step + k * apart]. */
+static void read_operand(const uint32_t *bits, uint32_t lines, uint32_t k,
+                         ptx_element type, bool by_columns, struct operands *out)
+{
+    const uint32_t step = by_columns ? 1 : k, apart = by_columns ? lines : 1;
+    out->any_special = false;
+    for (uint32_t i = 0; i < lines * k; i += RUN) {
+        float small[RUN] = {0};
+        double large[RUN];
+        int16_t exponent[RUN];
         if (needs_double(type))
-            out->value.large[i] = x.value;
+            take_large_apart(&bits[i], type, large, exponent, &out->any_special);
         else
-            out->value.small[i] = (float)x.value;
-        out->exponent[i] = (int16_t)x.exponent;
-        out->any_special |= x.is_nan | x.is_infinite;
+            out->any_special |= take_run_apart(&bits[i], &formats[type], small, exponent);
+        for (uint32_t r = 0; r < RUN && i + r < lines * k; r++) {
+            const uint32_t at = (i + r) / k * step + (i + r) % k * apart;
+            if (needs_double(type))
+                out->value.large[at] = large[r];
+            else
+                out->value.small[at] = small[r];
+            out->exponent[at] = exponent[r];
+        }
     }
 }
 
@@ -214,47 +278,58 @@ static bool find_special(const soft_tensor *t, uint32_t row, uint32_t column,
     return true;
 }
 
+/* RUN columns of a row of results. */
 struct sums {
-    int32_t top[SOFT_TENSOR_RESULTS / 8]; /* largest exponents of a row */
-    int64_t sum[SOFT_TENSOR_RESULTS / 8];
+    int16_t top[RUN]; /* largest exponents */
+    int32_t sum[RUN];
 };
 
-static void find_tops(const soft_tensor *t, const struct operands *a,
-                      const struct operands *b, uint32_t row, uint32_t from, uint32_t to,
+typedef int16_t shorts __attribute__((vector_size(16)));
+typedef int32_t ints __attribute__((vector_size(16)));
+typedef float floats __attribute__((vector_size(16)));
+
+/* `count` numbers of a row of A, and as many rows of B, `n` apart. */
+static void find_tops(const int16_t *a, const int16_t *b, uint32_t n, uint32_t count,
                       struct sums *s)
 {
-    for (uint32_t j = 0; j < t->n; j++)
-        for (uint32_t k = from; k < to; k++) {
-            const int32_t e = a->exponent[row * t->k + k] + b->exponent[j * t->k + k];
-            s->top[j] = s->top[j] > e ? s->top[j] : e;
-        }
+    shorts top;
+    memcpy(&top, s->top, sizeof(top));
+    for (uint32_t k = 0; k < count; k++) {
+        shorts x = {a[k], a[k], a[k], a[k], a[k], a[k], a[k], a[k]}, y;
+        memcpy(&y, &b[k * n], sizeof(y));
+        x += y;
+        const shorts larger = x > top;
+        top = (x & larger) | (top & ~larger);
+    }
+    memcpy(s->top, &top, sizeof(top));
 }
 
-static void add_small(const soft_tensor *t, const struct operands *a,
-                      const struct operands *b, uint32_t row, uint32_t from, uint32_t to,
+static void add_small(const float *a, const float *b, uint32_t n, uint32_t count,
                       uint32_t fraction, struct sums *s)
 {
-    for (uint32_t j = 0; j < t->n; j++) {
-        const float scale = float_power_of_two((int)fraction - s->top[j]);
-        int32_t sum = 0;
-        for (uint32_t k = from; k < to; k++)
-            sum += (int32_t)(a->value.small[row * t->k + k] *
-                             b->value.small[j * t->k + k] * scale);
-        s->sum[j] += sum;
+    for (uint32_t half = 0; half < RUN; half += 4) {
+        floats scale;
+        ints sum = {0};
+        for (uint32_t j = 0; j < 4; j++)
+            scale[j] = float_power_of_two((int)fraction - s->top[half + j]);
+        for (uint32_t k = 0; k < count; k++) {
+            floats x = {a[k], a[k], a[k], a[k]}, y;
+            memcpy(&y, &b[k * n + half], sizeof(y));
+            sum += __builtin_convertvector(x * y * scale, ints);
+        }
+        memcpy(&s->sum[half], &sum, sizeof(sum));
     }
 }
 
-static void add_large(const soft_tensor *t, const struct operands *a,
-                      const struct operands *b, uint32_t row, uint32_t from, uint32_t to,
+static void add_large(const double *a, const double *b, uint32_t n, uint32_t count,
                       uint32_t fraction, struct sums *s)
 {
-    for (uint32_t j = 0; j < t->n; j++) {
+    for (uint32_t j = 0; j < RUN; j++) {
         const double scale = power_of_two((int)fraction - s->top[j]);
         int32_t sum = 0;
-        for (uint32_t k = from; k < to; k++)
-            sum += (int32_t)(a->value.large[row * t->k + k] *
-                             b->value.large[j * t->k + k] * scale);
-        s->sum[j] += sum;
+        for (uint32_t k = 0; k < count; k++)
+            sum += (int32_t)(a[k] * b[k * n + j] * scale);
+        s->sum[j] = sum;
     }
 }
 
@@ -274,33 +349,37 @@ static uint32_t block_of(const soft_tensor *t)
                                                             : formats[t->a_type].block;
 }
 
-/* One block of products of a row on top of `addend`, which becomes the result. */
+/* A block of products of RUN columns of a row, from one of k on, on top of `addend`, which
+ * becomes the result. */
 static void add_block(const soft_tensor *t, const struct operands *a,
-                      const struct operands *b, uint32_t row, uint32_t from,
-                      uint32_t *addend)
+                      const struct operands *b, uint32_t row, uint32_t column,
+                      uint32_t from, uint32_t *addend)
 {
-    const struct format *f = &formats[t->a_type];
+    const uint32_t fraction = formats[t->a_type].fraction, n = t->n;
     const uint32_t to = from + block_of(t) < t->k ? from + block_of(t) : t->k;
+    const uint32_t left = row * t->k + from, right = from * n + column;
     const bool is_first = from == 0 && !is_narrow(t);
     const ptx_element type = (ptx_element)(is_first ? t->c_type : t->d_type);
-    struct number c[SOFT_TENSOR_RESULTS / 8];
+    struct number c[RUN];
     struct sums s;
-    for (uint32_t j = 0; j < t->n; j++) {
+    for (uint32_t j = 0; j < RUN; j++) {
         c[j] = take_apart(addend[j], type);
-        s.top[j] = c[j].exponent;
-        s.sum[j] = 0;
+        s.top[j] = (int16_t)c[j].exponent;
     }
-    find_tops(t, a, b, row, from, to, &s);
+    find_tops(&a->exponent[left], &b->exponent[right], n, to - from, &s);
     if (needs_double((ptx_element)t->a_type))
-        add_large(t, a, b, row, from, to, f->fraction, &s);
+        add_large(&a->value.large[left], &b->value.large[right], n, to - from, fraction,
+                  &s);
     else
-        add_small(t, a, b, row, from, to, f->fraction, &s);
-    for (uint32_t j = 0; j < t->n; j++) {
-        const int unit = s.top[j] - (int)f->fraction;
+        add_small(&a->value.small[left], &b->value.small[right], n, to - from, fraction,
+                  &s);
+    for (uint32_t j = 0; j < RUN; j++) {
+        const int unit = s.top[j] - (int)fraction;
         const int64_t all = s.sum[j] + (int64_t)(c[j].value * power_of_two(-unit));
         const bool may_be_special =
             a->any_special || b->any_special || c[j].is_infinite || c[j].is_nan;
-        if (may_be_special && find_special(t, row, j, from, to, c[j], &addend[j]))
+        if (may_be_special &&
+            find_special(t, row, column + j, from, to, c[j], &addend[j]))
             continue;
         addend[j] =
             result_of((double)all * power_of_two(unit), (ptx_element)t->d_type, type);
@@ -327,8 +406,9 @@ static void multiply_row(const soft_tensor *t, const struct operands *a,
     memcpy(out, addend, t->n * sizeof(out[0]));
     if (is_narrow(t))
         memset(out, 0, t->n * sizeof(out[0]));
-    for (uint32_t k = 0; k < t->k; k += block_of(t))
-        add_block(t, a, b, row, k, out);
+    for (uint32_t j = 0; j < t->n; j += RUN)
+        for (uint32_t k = 0; k < t->k; k += block_of(t))
+            add_block(t, a, b, row, j, k, &out[j]);
     for (uint32_t j = 0; j < t->n && is_narrow(t); j++)
         out[j] = add_after(out[j], addend[j], (ptx_element)t->d_type);
 }
@@ -336,8 +416,8 @@ static void multiply_row(const soft_tensor *t, const struct operands *a,
 static void multiply_floats(soft_tensor *t)
 {
     struct operands a, b;
-    read_operand(t->a.bits, t->m * t->k, (ptx_element)t->a_type, &a);
-    read_operand(t->b.bits, t->n * t->k, (ptx_element)t->b_type, &b);
+    read_operand(t->a.bits, t->m, t->k, (ptx_element)t->a_type, false, &a);
+    read_operand(t->b.bits, t->n, t->k, (ptx_element)t->b_type, true, &b);
     for (uint32_t i = 0; i < t->m; i++)
         multiply_row(t, &a, &b, i, &t->d.bits[i * t->n]);
 }
