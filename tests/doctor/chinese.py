@@ -30,3 +30,5 @@ def complaints(gph, log, english):
             left = english_in(text)
             if left:
                 yield f"{finding['id']}: English in \"{text}\": {' '.join(left)}"
+            if "。 " in text:  # the stop has its space within
+                yield f"{finding['id']}: a space after a stop in \"{text}\""

@@ -227,7 +227,11 @@ void gphi_fix(gphi_draft *draft, const char *format, ...)
     char *text = draft_text(draft, format, values);
     va_end(values);
     if (draft->fix && text) {
-        char *both = new_text(draft->of, "%s %s", draft->fix, text);
+        static const char stop[] = "。"; /* has its space within */
+        const size_t bytes = strlen(draft->fix), last = sizeof(stop) - 1;
+        const bool is_chinese = bytes >= last && !strcmp(draft->fix + bytes - last, stop);
+        char *both =
+            new_text(draft->of, "%s%s%s", draft->fix, is_chinese ? "" : " ", text);
         gphi_heap_text_free(draft->of->heap, text);
         text = both;
     }
