@@ -17,7 +17,7 @@ static bool is_of_image(CUresult status)
            status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
 }
 
-/* Compiled at once, so that the log says what is wrong where the call is made. But a library of a
+/* Compiled immediately, so that the log says what is wrong where the call is made. But a library of a
  * wrong image is loaded, whatever CUDA_MODULE_LOADING says: it has no kernels, and who asks for
  * one gets the error (an H200). */
 static CUresult create(const void *image, size_t bytes, const soft_jit *jit,

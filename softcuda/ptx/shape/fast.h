@@ -25,7 +25,7 @@ typedef struct ptx_side {
 
 /* Values that rise from thread to thread but for some places, by instruction: see
  * shape_bend.c. */
-#define PTX_JAM_ROUNDS 4u /* that a thread makes at once */
+#define PTX_JAM_ROUNDS 4u /* that a thread makes together */
 #define PTX_QUOTIENTS_MAX 4u
 typedef struct ptx_quotient {
     uint32_t insn;

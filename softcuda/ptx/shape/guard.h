@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is asked of the first and the last thread so that it is known of all of them: for
- * shape_guard.c, and for shape_jam.c, which makes several rounds of a loop at once. */
+ * shape_guard.c, and for shape_jam.c, which makes several rounds of a loop together. */
 #ifndef SOFT_PTX_GUARD_H
 #define SOFT_PTX_GUARD_H
 
@@ -45,7 +45,7 @@ ptx_value ptx_guard_later(ptx_fast *f, bool is_signed, const ptx_guard_terms *fr
 ptx_value ptx_guard_holds(ptx_fast *f, const ptx_guard *guard, uint32_t rounds);
 
 /* ---- shape_jam.c ---- */
-/* The copies for several rounds at once of a loop that goes on where `all` hold. Leaves the
+/* The copies for several rounds together of a loop that goes on where `all` hold. Leaves the
  * flow where one round is to be made. */
 void ptx_guard_jam(ptx_fast *f, const ptx_guards *all);
 

@@ -11,7 +11,6 @@
 
 #include "softcuda/ptx/shape/guard.h"
 
-
 /* ---- recognizing ------------------------------------------------------------------ */
 
 static const char *compare_name(const ptx_insn *insn, bool *is_signed)

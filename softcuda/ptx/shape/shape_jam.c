@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Several rounds of a strided loop at once: each thread makes four rounds before the next
+/* Several rounds of a strided loop together: each thread makes four rounds before the next
  * one makes its own. One copy is for when all threads go on after them, one for when all
  * leave: a row of exactly four times the block is the usual case.
  *
@@ -110,7 +110,7 @@ static bool may_jam(ptx_fast *f, const ptx_guards *all)
     return !f->bends;
 }
 
-/* The copy for several rounds at once, where `holds`; else the flow goes on at `other`. */
+/* The copy for several rounds together, where `holds`; else the flow goes on at `other`. */
 static void write_rounds(ptx_fast *f, ptx_value holds, char copy, char other)
 {
     ptx_emit *e = &f->emit;
@@ -129,7 +129,7 @@ static void write_rounds(ptx_fast *f, ptx_value holds, char copy, char other)
     gphi_text_add(e->out, "C%u.%c:\n", f->region, other);
 }
 
-/* Several rounds at once that are the last of all threads. */
+/* Several rounds together that are the last of all threads. */
 static void write_last_rounds(ptx_fast *f, const ptx_guard *go, ptx_value straight)
 {
     ptx_emit *e = &f->emit;
@@ -153,7 +153,7 @@ static void write_last_rounds(ptx_fast *f, const ptx_guard *go, ptx_value straig
     f->round = true;
 }
 
-/* The copies for several rounds at once. A row of threads reads a kilobyte or so and then
+/* The copies for several rounds together. A row of threads reads a kilobyte or so and then
  * strides on: rows of several rounds are in flight together, which hides what the
  * prefetcher of the processor does not see, and what is added up stays in registers.
  * Leaves the flow where one round is to be made. */

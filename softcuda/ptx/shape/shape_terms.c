@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sums of uniform terms and an index of the thread, of which the first and the last thread's
+/* Sums of uniform terms and an index of the thread: those of the first and the last thread
  * say what all threads have: how instructions are recognized as such, and how they are
  * compared. For shape_guard.c and shape_jam.c. */
 #include "softcuda/ptx/shape/guard.h"
