@@ -66,7 +66,7 @@ static void put_factor(printing *p, const gph_prediction *prediction)
 static void times(printing *p, const gphi_repeat *repeat)
 {
     const gph_prediction *prediction = &repeat->prediction;
-    enum { PART = 10 }; /* of the time now: less is not worth a line */
+    const double part = 0.1; /* of the time now: less is not worth a line */
     const double least_us = repeat->least_ns / 1e3;
     gphi_text_say(p->out, "   now           %10.1f us", prediction->eager_us);
     if (prediction->busy_us >= 0)
@@ -77,7 +77,7 @@ static void times(printing *p, const gphi_repeat *repeat)
                           : 0.0);
     else
         gphi_text_say(p->out, "   the GPU's time is not known\n");
-    if (least_us > 0 && (prediction->eager_us - least_us) * PART > prediction->eager_us)
+    if (least_us > 0 && prediction->eager_us - least_us > part * prediction->eager_us)
         gphi_text_say(p->out,
                       "   or less       %10.1f us   the least, if the doctor costs as "
                       "much as it may\n",

@@ -20,6 +20,6 @@ compare() { # what, columns, command
     echo "$1 in $2 columns: $fits; in a pipe: $pipe"
 }
 compare doctor 72 '"$GPH" doctor --events "$log"'
-compare settings 80 '"$GPH" env --driver soft'
+compare settings 80 '"$GPH" env --driver soft 2>/dev/null'
 compare explain 60 '"$GPH" explain 901'
 compare "a hint" 80 '"$GPH" inspect step.py'
