@@ -61,8 +61,11 @@ static void edits_first_only(void)
         SCALE_ADD(stream, y, adapter, 1);
     gph_exec *exec = end_exec(capture, &graph);
     must(gph_exec_track(exec, graph, NULL, &error));
-    for (uint32_t i = 0; i < LAYERS; i++)
-        must(gph_exec_node_find(exec, "scale_add", ok ? i : 0, &nodes[i], &error));
+    for (uint32_t i = 0; i < LAYERS; i++) {
+        const uint32_t n = ok ? i : 0;
+        uint32_t *at = nodes + i;
+        must(gph_exec_node_find(exec, "scale_add", n, at, &error)); // <- edits_first_only
+    }
     for (int r = 0; r < 4; r++) {
         gph_edit edits[LAYERS];
         for (int i = 0; i < LAYERS; i++)
@@ -71,7 +74,7 @@ static void edits_first_only(void)
                                   .index = 2,
                                   .bytes = sizeof(float),
                                   .data = &strengths[r]};
-        must(gph_exec_edit(exec, edits, LAYERS, &error)); // <- edits_first_only
+        must(gph_exec_edit(exec, edits, LAYERS, &error));
         must(gph_exec_launch(exec, stream, &error));
         printf("%g\n", (double)read_back(y));
     }
