@@ -361,7 +361,7 @@ while (walk.nextNode()) said.add(walk.currentNode.data);
 return [...said];"""
 NAMES = re.compile(r"\w+…|0x[0-9a-f]+|\bcu[A-Z]\w*|CUDA_\w+|[\w./<>:*()-]*[_./:<>(][\w./<>:*()-]*|--?[a-z]+|\b[A-Z]\w*")
 WORDS = {"ns", "s", "ms", "softcuda", "gph", "doctor", "main", "python", "norm", "attention", "tree", "watchdog", "decode", "n", "p", "x", "gemv", "step", "model", "layers",
-         "swiglu", "rotary", "made", "worker", "capture", "setup", "libgph", "measured"}
+         "swiglu", "rotary", "made", "worker", "capture", "setup", "libgph", "measured", "rank"}
 
 
 def english_in(browser, name):
