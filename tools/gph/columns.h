@@ -16,8 +16,8 @@ size_t columns_control(const char *text, size_t bytes);
 
 int columns_of(const char *text);
 
-/* The text in lines of at most 79 columns, fewer on a narrower terminal, each after `indent` spaces; the first line has
- * `used` columns already. Ends the last line. */
+/* The text in lines of at most 79 columns, fewer on a narrower terminal, each after `indent`
+ * spaces; the first line has `used` columns already. Ends the last line. */
 void columns_wrap(const char *text, int indent, int used, FILE *to);
 
 /* Likewise, but only where it is too long for the terminal that `to` is: for other files
