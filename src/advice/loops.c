@@ -349,6 +349,38 @@ static gph_status find_calls(finder *f, uint64_t *last)
     return add_loop(f, now);
 }
 
+static bool is_in_step(const gphi_vec *loops, const gphi_loop *loop, const gphi_run *run)
+{
+    GPHI_EACH (const gphi_loop, step, loops)
+        if (step->is_step && step->track == loop->track && run->first >= step->first &&
+            run->first < step->first + step->count)
+            return true;
+    return false;
+}
+
+/* Calls in a row that lie in steps are the steps'. Of those that do by half or more, only
+ * the others count, at the usual cost: what came before the host first waited may have been
+ * slow, and would make a launch of its own out of a part. */
+static void leave_to_steps(const gph_advice *advice, gphi_vec *loops)
+{
+    GPHI_EACH (gphi_loop, loop, loops) {
+        const gphi_track *track = gphi_advice_track(advice, loop->track);
+        uint64_t beats[2] = {0}, inside_ns = 0;
+        if (loop->is_step)
+            continue;
+        GPHI_EACH (const gphi_run, run, &advice->runs) {
+            const bool inside = run->loop == loop->number && is_in_step(loops, loop, run);
+            beats[inside] += run->loop == loop->number ? run->count : 0;
+            if (inside)
+                inside_ns +=
+                    gphi_beat_end(gphi_track_beat(track, run->first + run->count - 1)) -
+                    gphi_track_beat(track, run->first)->time_ns;
+        }
+        if (beats[true] >= beats[false] && beats[true] != 0)
+            loop->total_ns = inside_ns / beats[true] * beats[false];
+    }
+}
+
 /* The most expensive first; of equals the one that came first. */
 static int by_time(const void *a, const void *b)
 {
@@ -374,6 +406,8 @@ gph_status gphi_advice_loops(gph_advice *advice, gphi_vec *out)
     gph_status status = GPH_OK;
     for (uint32_t t = 0; t < advice->tracks.count && status == GPH_OK; t++)
         status = gphi_track_loops(advice, t, out);
+    if (status == GPH_OK)
+        leave_to_steps(advice, out);
     if (status == GPH_OK && out->count > 1)
         qsort(out->items, out->count, out->item_bytes, by_time);
     return status;
