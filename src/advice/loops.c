@@ -352,8 +352,8 @@ static gph_status find_calls(finder *f, uint64_t *last)
 static bool is_in_step(const gphi_vec *loops, const gphi_loop *loop, const gphi_run *run)
 {
     GPHI_EACH (const gphi_loop, step, loops)
-        if (step->is_step && step->track == loop->track && run->first >= step->first &&
-            run->first < step->first + step->count)
+        if (step->is_step && step->track == loop->track && step->period > loop->period &&
+            run->first >= step->first && run->first < step->first + step->count)
             return true;
     return false;
 }
