@@ -137,10 +137,10 @@ CUresult attach_hook_after(attach_call *call, CUresult result)
         result = attach_sentinels_after(call, result);
     if ((call->symbol->flags & ATTACH_EDITS) != 0)
         attach_graph_edited();
-    if (call->symbol->hook == ATTACH_HOOK_END)
+    if (call->symbol->hook == ATTACH_HOOK_END) {
         attach_capture_ended(call);
-    if (call->symbol->hook == ATTACH_HOOK_END)
         attach_numbers_ended(call, result);
+    }
     if (call->symbol->call == GPHI_CALL_cuGraphLaunch && result == CUDA_SUCCESS)
         attach_numbers_launched(call->words[0]);
     if (result == CUDA_SUCCESS)

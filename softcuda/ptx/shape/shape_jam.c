@@ -80,16 +80,16 @@ static ptx_value find_quotients(ptx_fast *f, ptx_quotients *all)
 
 /* ---- the copies ---------------------------------------------------------------------- */
 
-static uint32_t count_insns(const ptx_fast *f, bool scalar)
+static bool has_scalar(const ptx_fast *f)
 {
     const ptx_region *r = ptx_fast_region(f);
-    uint32_t count = 0;
     for (uint32_t n = 0; n < r->block_count; n++) {
         const ptx_flow_block *b = &f->s->blocks[r->blocks[n]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            count += !scalar || ptx_fast_is_scalar(f->s, i);
+            if (ptx_fast_is_scalar(f->s, i))
+                return true;
     }
-    return count;
+    return false;
 }
 
 /* Whether a thread may make several rounds before the next thread makes its own: nothing
@@ -104,7 +104,7 @@ static bool may_jam(ptx_fast *f, const ptx_guards *all)
         if (bound->offset != SHAPE_NONE)
             return false;
     }
-    if (count_insns(f, true) != 0 || count_insns(f, false) > JAM_INSNS_MAX)
+    if (has_scalar(f) || ptx_fast_insn_count(f) > JAM_INSNS_MAX)
         return false;
     ptx_fast_find_bends(f); /* each round has runs of its own */
     return !f->bends;

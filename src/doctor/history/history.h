@@ -224,7 +224,7 @@ static inline uint32_t gphi_memory_bit(const gphi_allocation *memory)
 uint64_t gphi_edit_key(const gphi_exec_state *exec, uint64_t node);
 
 /* Pointers that an eager kernel launch has been given: words of its arguments that are
- * addresses of allocations. At most `capacity`. */
+ * addresses of allocations. At most `capacity`; of another call none. */
 uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
                             gphi_touch *out, uint32_t capacity);
 

@@ -359,6 +359,8 @@ bool gphi_touches_collect(const gphi_history *all, gphi_exec_history *history)
 uint32_t gphi_call_pointers(const gphi_model *model, const gphi_seen *seen,
                             gphi_touch *out, uint32_t capacity)
 {
+    if (!gphi_call_is_kernel(seen->call.call))
+        return 0;
     const gphi_part *part = gphi_event_part(seen->event, GPHI_PART_PARAMS, 0);
     const uint64_t kernel = gphi_launched_kernel(model, seen->event);
     const gphi_function *function = gphi_model_kernel_function(model, kernel);

@@ -247,10 +247,7 @@ static void look_at_use(gphi_rule_run *run, const gphi_seen *seen)
     if (state->passed_until == 0 || !seen->work || seen->exec || seen->call.result != 0 ||
         gphi_stacks_entered(run->model->stacks, seen->call.stack))
         return;
-    const uint32_t count =
-        gphi_call_is_kernel(seen->call.call)
-            ? gphi_call_pointers(run->model, seen, touches, POINTERS_MAX)
-            : 0;
+    const uint32_t count = gphi_call_pointers(run->model, seen, touches, POINTERS_MAX);
     for (uint32_t i = 0; i < count; i++)
         used(run, &seen->call, touches[i].address);
     if (!gphi_call_ranges_of(seen, &ranges))

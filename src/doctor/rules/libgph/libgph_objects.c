@@ -192,10 +192,8 @@ void gphi_libgph_moves_call(gphi_rule_run *run, const gphi_seen *seen)
     if (functions->count == 0 || seen->call.result != 0 || seen->capture || !seen->work)
         return;
     const bool is_copy = gphi_call_ranges_of(seen, &ranges);
-    const uint32_t count = !is_copy && gphi_call_is_kernel(seen->call.call)
-                               ? gphi_call_written(run->model, seen, touches,
-                                                   sizeof(touches) / sizeof(*touches))
-                               : 0;
+    const uint32_t count =
+        gphi_call_written(run->model, seen, touches, sizeof(touches) / sizeof(*touches));
     GPHI_EACH (gphi_libgph_function, function, functions)
         for (uint32_t i = 0; i < function->count; i++) {
             const uint64_t at = function->places[i].address;

@@ -195,10 +195,7 @@ void gphi_private_call(gphi_rule_run *run, const gphi_seen *seen)
     gphi_call_ranges ranges;
     if (!seen->work || seen->exec || state->dropped.count == 0)
         return;
-    const uint32_t count =
-        gphi_call_is_kernel(seen->call.call)
-            ? gphi_call_pointers(run->model, seen, touches, POINTERS_MAX)
-            : 0;
+    const uint32_t count = gphi_call_pointers(run->model, seen, touches, POINTERS_MAX);
     for (uint32_t i = 0; i < count; i++)
         use(state, touches[i].address, 1);
     if (gphi_call_ranges_of(seen, &ranges))
